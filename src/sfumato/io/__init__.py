@@ -1,0 +1,1 @@
+"""Files at the edge: reading tables from CSV and Parquet."""

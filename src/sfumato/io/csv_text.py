@@ -1,0 +1,169 @@
+"""What a CSV file is before its cells are read: its encoding, its separator, its header.
+
+All that a message says of a bad file comes from here, in line numbers and counts: the readers'
+own messages quote the row that they stumbled over.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from sfumato.errors import InputError
+
+SEPARATORS = (",", ";", "\t")
+_CHUNK = 8 * 2**20
+_SAMPLE_ROWS = 50
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a file is written: its separator, its column names, and whether quotes occur at all."""
+
+    separator: str
+    names: tuple[str, ...]
+    has_quotes: bool
+
+
+def dialect_of(path: Path) -> Dialect:
+    """Return how the file is written.
+
+    Refuses (InputError) an empty file, text that is not UTF-8, a header with empty or repeated
+    names, and one that is not proper CSV.
+    """
+    has_quotes = _check_text(path)
+    separator = _separator(path)
+    with _rows(path, separator) as rows:
+        try:
+            names = next(rows, [])
+        except csv.Error:
+            raise InputError(f"{path}: the header is not proper CSV; check its quotes") from None
+    _check_names(names, path)
+    return Dialect(separator, tuple(names), has_quotes)
+
+
+def first_bad_quote(path: Path, separator: str) -> int | None:
+    """Return the line of the first row whose quotes are not proper CSV, None if all are.
+
+    A quote that is never closed makes one cell of many rows, which a tolerant reader accepts.
+    """
+    with _rows(path, separator) as rows:
+        try:
+            deque(rows, maxlen=0)  # runs in C: millions of rows a second
+        except csv.Error:
+            return _line(path, separator, lambda row: False)
+    return None
+
+
+def first_ragged(path: Path, dialect: Dialect) -> int | None:
+    """Return the line of the first row that has not as many fields as the header."""
+    width = len(dialect.names)
+    return _line(path, dialect.separator, lambda row: bool(row) and len(row) != width)
+
+
+def _check_text(path: Path) -> bool:
+    """Return whether the file has quotes; refuse what is not UTF-8 text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    offset = lines = 0
+    has_quotes = has_text = False
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            if offset == 0 and chunk.startswith(_UTF16):
+                raise InputError(f"{path}: the file is UTF-16, not UTF-8; save it as UTF-8")
+            bad = chunk.find(b"\0")
+            if bad >= 0:
+                line = lines + chunk.count(b"\n", 0, bad) + 1
+                raise InputError(
+                    f"{path}: line {line} holds a zero byte (offset {offset + bad}), "
+                    "so this is no text file; save it as UTF-8 text"
+                )
+            pending = len(decoder.getstate()[0])
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                _refuse_encoding(path, chunk, lines, offset, error.start - pending)
+            has_quotes = has_quotes or b'"' in chunk
+            has_text = has_text or bool(chunk.removeprefix(codecs.BOM_UTF8).strip())
+            lines += chunk.count(b"\n")
+            offset += len(chunk)
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: the file ends within a character; is it cut off?") from None
+    if not has_text:
+        raise InputError(f"{path}: the file is empty; it needs a header and rows")
+    return has_quotes
+
+
+def _refuse_encoding(path: Path, chunk: bytes, lines: int, offset: int, bad: int) -> None:
+    line = lines + chunk.count(b"\n", 0, max(bad, 0)) + 1
+    raise InputError(
+        f"{path}: line {line} is not UTF-8 text (byte offset {offset + bad}); save the file as UTF-8"
+    ) from None
+
+
+@contextmanager
+def _rows(path: Path, separator: str) -> Iterator[Iterator[list[str]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield csv.reader(file, delimiter=separator, strict=True)
+
+
+def _separator(path: Path) -> str:
+    """Return the separator that cuts the first rows into equally many fields, and into most."""
+    widths: dict[str, list[int]] = {}
+    for separator in SEPARATORS:
+        with _rows(path, separator) as rows:
+            widths[separator] = []
+            try:
+                for row in islice(rows, _SAMPLE_ROWS):
+                    if row:
+                        widths[separator].append(len(row))
+            except csv.Error:
+                widths[separator].append(0)  # as uneven as can be
+    return max(SEPARATORS, key=lambda s: (len(set(widths[s])) == 1 < widths[s][0], widths[s][:1]))
+
+
+def _check_names(names: list[str], path: Path) -> None:
+    empty = [position for position, name in enumerate(names, start=1) if not name.strip()]
+    if empty or not names:
+        raise InputError(
+            f"{path}: column {empty[0] if empty else 1} of {max(len(names), 1)} has no name in the "
+            "header; give every column a name"
+        )
+    refuse_repeated(names, path)
+
+
+def refuse_repeated(names: list[str], path: Path) -> None:
+    """Refuse (InputError) column names that occur more than once."""
+    twice = [name for name, uses in Counter(names).items() if uses > 1]
+    if twice:
+        listed = ", ".join(f"'{name}'" for name in twice[:5])
+        more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
+        raise InputError(
+            f"{path}: column names that occur more than once: {listed}{more}; rename the columns"
+        )
+
+
+def _line(path: Path, separator: str, is_wrong: Callable[[list[str]], bool]) -> int | None:
+    """Return the line where the first wrong or malformed row starts.
+
+    A Python loop over rows: it only runs to explain a file that is refused.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        line = 1
+        try:
+            for row in reader:
+                if is_wrong(row):
+                    return line
+                line = reader.line_num + 1
+        except csv.Error:
+            return line
+    return None

@@ -1,0 +1,1 @@
+"""Measures: entropy, earth mover's distance, loss; they know no privacy and no tables."""

@@ -1,0 +1,45 @@
+"""What every publishing method is: parameters in, a release of a table out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from sfumato.errors import ParameterError
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.schema import Role, Schema
+from sfumato.table import Table, encode
+
+
+class Method(ABC):
+    """A publishing method; subclasses are frozen dataclasses whose fields are its parameters."""
+
+    name: ClassVar[str]
+    handles: ClassVar[frozenset[Role]] = frozenset(
+        {Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE}
+    )
+
+    def publish(
+        self, data: Any, schema: Schema, *, randomness: Randomness | None = None
+    ) -> Release:
+        """Return a release of the data: any frame that Arrow can read.
+
+        *Refuses* (`SfumatoError`): data that do not fit the schema, and guarantees that no release
+        of the table can meet. `randomness` defaults to the operating system's.
+        """
+        return self.release(encode(data, schema), randomness or Randomness.fresh())
+
+    def release(self, table: Table, randomness: Randomness) -> Release:
+        """Return a release of a coded table."""
+        for attribute in table.schema:
+            if attribute.role not in self.handles:
+                raise ParameterError(
+                    f"{self.name} cannot protect '{attribute.name}', which is {attribute.role}; "
+                    "choose another method or role"
+                )
+        return self._release(table, randomness)
+
+    @abstractmethod
+    def _release(self, table: Table, randomness: Randomness) -> Release:
+        """Return the release; roles have been checked."""

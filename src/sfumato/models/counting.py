@@ -1,0 +1,63 @@
+"""From a coded table and its groups to the statistics that models look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sfumato.models.statistics import GroupStatistics, Histogram, Total
+from sfumato.schema.attribute import Kind
+from sfumato.table import Column, Groups, Table
+
+
+def group_statistics(table: Table, groups: Groups, attributes: Iterable[str]) -> GroupStatistics:
+    """Return the sizes of the groups, in units, and the histograms of the attributes."""
+    return GroupStatistics(
+        groups.unit_sizes(table.units),
+        {name: _histogram(table, groups, table[name]) for name in attributes},
+    )
+
+
+def table_totals(table: Table, attributes: Sequence[str]) -> dict[str, Total]:
+    """Return the totals of the attributes over the whole table."""
+    whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
+    histograms = group_statistics(table, whole, attributes).histograms
+    totals = {}
+    for name in attributes:
+        column, histogram = table[name], histograms[name]
+        counts = np.zeros(column.null_code + 1, dtype=np.int64)
+        counts[histogram.codes] = histogram.counts
+        totals[name] = Total(
+            counts,
+            int(histogram.present[0]),
+            ordered=column.kind is not Kind.CATEGORICAL,
+            tree=column.tree,
+            points=column.points if column.kind is Kind.NUMERIC else None,
+        )
+    return totals
+
+
+def _histogram(table: Table, groups: Groups, column: Column) -> Histogram:
+    ids, codes = groups.ids.astype(np.int64), column.codes.astype(np.int64)
+    if table.units is None:
+        ones = np.ones(len(codes), dtype=np.int64)
+        return Histogram.count(ids, codes, ones, groups.count, column.null_code)
+    known = codes != column.null_code
+    units = table.units.astype(np.int64)[known]
+    width = int(units.max(initial=0)) + 1
+    present = np.bincount(np.unique(ids[known] * width + units) // width, minlength=groups.count)
+    without = groups.unit_sizes(table.units) - present
+    code_width = column.null_code + 1
+    # one entry a person and value in a group, however many rows say so
+    pairs = np.unique((ids[known] * code_width + codes[known]) * width + units) // width
+    # and one for the people without any value
+    lacking = np.flatnonzero(without)
+    histogram = Histogram.count(
+        np.concatenate([pairs // code_width, lacking]),
+        np.concatenate([pairs % code_width, np.full(len(lacking), column.null_code)]),
+        np.concatenate([np.ones(len(pairs), dtype=np.int64), without[lacking]]),
+        groups.count,
+        column.null_code,
+    )
+    return Histogram(histogram.offsets, histogram.codes, histogram.counts, present)

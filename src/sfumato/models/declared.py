@@ -1,0 +1,36 @@
+"""Models that published files cannot show: a release may declare them, an audit never confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sfumato.errors import ParameterError
+from sfumato.models.model import BoundModel, Model
+from sfumato.models.statistics import Total
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaPresence(Model):
+    """The chance that a person of the population is in the release lies in [minimum, maximum].
+
+    It depends on the population, which is not in the release. Source: Nergiz et al. 2007.
+    """
+
+    name: ClassVar[str] = "delta-presence"
+    checkable: ClassVar[bool] = False
+    minimum: float
+    maximum: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.minimum <= self.maximum <= 1:
+            raise ParameterError(f"{self.name}: needs 0 <= minimum <= maximum <= 1")
+
+    def claim(self) -> dict[str, Any]:
+        """Return the manifest's claim."""
+        return {"model": self.name, "minimum": self.minimum, "maximum": self.maximum}
+
+    def bind(self, totals: Mapping[str, Total]) -> BoundModel:
+        """Refuse: no group of a release can show it."""
+        raise ParameterError(f"{self.name} can only be declared: files cannot show it")

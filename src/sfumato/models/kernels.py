@@ -1,0 +1,195 @@
+"""Every privacy model as one compiled predicate on one group: makers and audit run the same.
+
+A bound model is a row of numbers (`Rule`), so that partitioners can check any conjunction inside
+their loops without knowing which model it is. Comparisons are in integers where the model allows
+it; where it does not, `TOLERANCE` errs towards refusal.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.measures.emd import equal_distance, hierarchical_distance, ordered_distance
+from sfumato.measures.entropy import entropy
+
+TOLERANCE = 1e-12
+
+K_ANONYMITY = 0
+L_DISTINCT = 1
+L_FREQUENCY = 2
+L_ENTROPY = 3
+L_RECURSIVE = 4
+T_EQUAL = 5
+T_ORDERED = 6
+T_HIERARCHICAL = 7
+ALPHA_K = 8
+BETA_BASIC = 9
+BETA_ENHANCED = 10
+L_UNIQUE = 11
+MIN_WIDTH = 12
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+
+class Rule(NamedTuple):
+    """A model bound to a table, in numbers.
+
+    `whole` is its integer parameter (k or l), `real` its real one; `skip` the code that does not
+    count (a missing value), or -1; `reals` and `links` hold what the whole table contributes.
+    """
+
+    kind: int
+    whole: int
+    real: float
+    skip: int
+    reals: Reals
+    links: Ints
+
+
+@numba.njit(cache=True, nogil=True)
+def _counted(codes: Ints, skip: int) -> int:
+    """Return how many entries count: all, or all but the last if it is the skipped code.
+
+    A missing value has the highest code of all, and codes ascend, so it can only be the last.
+    """
+    entries = len(codes)
+    return entries - 1 if entries > 0 and codes[entries - 1] == skip else entries
+
+
+@numba.njit(cache=True, nogil=True)
+def _distance(rule: Rule, codes: Ints, counts: Ints) -> float:
+    """Return the earth mover's distance of a group under the rule's ground distance."""
+    total = counts.sum()
+    if total == 0:
+        return 0.0
+    if rule.kind == T_EQUAL:
+        return equal_distance(codes, counts, total, rule.reals)
+    if rule.kind == T_ORDERED:
+        return ordered_distance(codes, counts, total, rule.reals, len(rule.reals) // 2)
+    nodes = len(rule.links) // 2
+    return hierarchical_distance(
+        codes, counts, total, rule.reals, rule.links[:nodes], rule.links[nodes:]
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _recursive_ratio(whole: int, counts: Ints) -> float:
+    """Return r1 / (r_l + ... + r_m), the smallest c that does not hold; infinite if m < l."""
+    if len(counts) < whole:
+        return np.inf
+    ordered = np.sort(counts)
+    return float(ordered[-1] / ordered[: len(ordered) - whole + 1].sum())
+
+
+@numba.njit(cache=True, nogil=True)
+def _likeness(rule: Rule, codes: Ints, counts: Ints, enhanced: bool) -> float:
+    """Return the largest relative gain (q - p) / p; over its own bound where `enhanced`."""
+    total = counts.sum()
+    worst = 0.0
+    for i in range(len(codes)):
+        whole = rule.reals[codes[i]]
+        gain = (counts[i] / total - whole) / whole
+        if enhanced:
+            gain /= min(rule.real, -np.log(whole)) if whole < 1.0 else 1.0
+        worst = max(worst, gain)
+    return worst
+
+
+@numba.njit(cache=True, nogil=True)
+def level(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> float:
+    """Return the level of protection that a group reaches, in the units of its model.
+
+    `size` counts the group's units and `present` those with a value. Codes ascend.
+    """
+    if rule.kind == K_ANONYMITY:
+        return float(size)
+    entries = _counted(codes, rule.skip)
+    codes, counts = codes[:entries], counts[:entries]
+    denominator = present if rule.skip >= 0 else size
+    if rule.kind == L_DISTINCT or rule.kind == L_UNIQUE:
+        return float(len(codes))
+    if rule.kind == L_FREQUENCY:
+        return denominator / counts.max() if len(counts) > 0 else np.inf
+    if rule.kind == L_ENTROPY:
+        return float(np.exp(entropy(counts))) if len(counts) > 0 else 0.0
+    if rule.kind == L_RECURSIVE:
+        return _recursive_ratio(rule.whole, counts)
+    if rule.kind == ALPHA_K:
+        return counts.max() / denominator if len(counts) > 0 else 0.0
+    if rule.kind == BETA_BASIC or rule.kind == BETA_ENHANCED:
+        return _likeness(rule, codes, counts, rule.kind == BETA_ENHANCED)
+    if rule.kind == MIN_WIDTH:
+        if len(codes) == 0:
+            return np.inf
+        return float(rule.reals[codes[-1]] - rule.reals[codes[0]])
+    return _distance(rule, codes, counts)
+
+
+@numba.njit(cache=True, nogil=True)
+def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> bool:
+    """Return whether a group satisfies the rule; arguments as for `level`."""
+    if rule.kind == K_ANONYMITY:
+        return bool(size >= rule.whole)
+    entries = _counted(codes, rule.skip)
+    codes, counts = codes[:entries], counts[:entries]
+    denominator = present if rule.skip >= 0 else size
+    largest = 0
+    for count in counts:
+        largest = max(largest, count)
+    if rule.kind == L_DISTINCT:
+        return len(codes) >= rule.whole
+    if rule.kind == L_UNIQUE:
+        return len(codes) >= rule.whole and largest <= 1
+    if rule.kind == L_FREQUENCY:
+        return bool(largest * rule.whole <= denominator)
+    if rule.kind == L_ENTROPY:
+        if len(counts) > 0 and largest * len(counts) == counts.sum():
+            return len(counts) >= rule.real  # uniform: decided without logarithms
+        return len(counts) > 0 and entropy(counts) >= np.log(rule.real) + TOLERANCE
+    if rule.kind == L_RECURSIVE:
+        return _recursive_ratio(rule.whole, counts) < rule.real - TOLERANCE
+    if rule.kind == ALPHA_K:
+        # alpha is the fraction links[0] / links[1]
+        return bool(size >= rule.whole and largest * rule.links[1] <= rule.links[0] * denominator)
+    if rule.kind == MIN_WIDTH:
+        return len(codes) == 0 or rule.reals[codes[-1]] - rule.reals[codes[0]] >= rule.real
+    if rule.kind == BETA_BASIC or rule.kind == BETA_ENHANCED:
+        if len(codes) == 0:
+            return True
+        bound = 1.0 if rule.kind == BETA_ENHANCED else rule.real
+        gain = _likeness(rule, codes, counts, rule.kind == BETA_ENHANCED)
+    else:
+        bound = rule.real
+        gain = _distance(rule, codes, counts)
+        if bound >= 1.0:
+            return True  # no distance exceeds 1
+    return gain <= bound - TOLERANCE or gain <= 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def holds_each(
+    rule: Rule, sizes: Ints, offsets: Ints, codes: Ints, counts: Ints, present: Ints
+) -> npt.NDArray[np.bool_]:
+    """Return for every group whether it satisfies the rule."""
+    answer = np.empty(len(sizes), np.bool_)
+    for g in range(len(sizes)):
+        part = slice(offsets[g], offsets[g + 1])
+        answer[g] = holds(rule, codes[part], counts[part], sizes[g], present[g])
+    return answer
+
+
+@numba.njit(cache=True, nogil=True)
+def level_each(
+    rule: Rule, sizes: Ints, offsets: Ints, codes: Ints, counts: Ints, present: Ints
+) -> Reals:
+    """Return the level that every group reaches."""
+    answer = np.empty(len(sizes), np.float64)
+    for g in range(len(sizes)):
+        part = slice(offsets[g], offsets[g + 1])
+        answer[g] = level(rule, codes[part], counts[part], sizes[g], present[g])
+    return answer

@@ -1,0 +1,83 @@
+"""What a privacy model may know of groups: their sizes and the counts of sensitive values.
+
+Everything is counted in *units* (people): with one row a person these are rows. A value's count
+is the number of people who have it, so a person with two rows counts once; a person misses the
+value only if none of their rows has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.schema.hierarchy import Tree
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """Counts of one attribute's values in every group, sparse and sorted by group, then code.
+
+    Entries `offsets[g]:offsets[g + 1]` of `codes` and `counts` belong to group g. `present[g]` is
+    the number of units of group g that have a value at all.
+    """
+
+    offsets: Ints
+    codes: Ints
+    counts: Ints
+    present: Ints
+
+    @classmethod
+    def count(
+        cls, groups: Ints, codes: Ints, counts: Ints, group_count: int, null_code: int
+    ) -> Histogram:
+        """Return the histogram of (group, code, count) entries, each entry other people.
+
+        >>> entries = (np.array([1, 0, 1]), np.array([2, 0, 0]), np.array([4, 1, 1]))
+        >>> histogram = Histogram.count(*entries, group_count=2, null_code=2)
+        >>> histogram.counts.tolist(), histogram.present.tolist()
+        ([1, 1, 4], [1, 1])
+        """
+        width = null_code + 1
+        keys, inverse = np.unique(groups.astype(np.int64) * width + codes, return_inverse=True)
+        summed = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(summed, inverse, counts)
+        owners, values = keys // width, keys % width
+        offsets = np.searchsorted(owners, np.arange(group_count + 1)).astype(np.int64)
+        known = values != null_code
+        present = np.zeros(group_count, dtype=np.int64)
+        np.add.at(present, owners[known], summed[known])
+        return cls(offsets, values, summed, present)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupStatistics:
+    """The sizes of all groups, in units, and the histograms of the attributes that models need."""
+
+    sizes: Ints
+    histograms: Mapping[str, Histogram]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Total:
+    """One sensitive attribute in the whole table: the reference that groups are compared with.
+
+    `counts[code]` counts units by value, a missing value last (`counts[null_code]`). `points` are
+    the values' positions on the number line (None when they have none), in ascending order if
+    `ordered`.
+    """
+
+    counts: Ints
+    present: int
+    ordered: bool = False
+    tree: Tree | None = None
+    points: npt.NDArray[np.float64] | None = None
+
+    @property
+    def null_code(self) -> int:
+        """The code of a missing value."""
+        return len(self.counts) - 1

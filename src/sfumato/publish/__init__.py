@@ -1,0 +1,1 @@
+"""From groups of rows to published tables and their manifest; knows nothing of files."""

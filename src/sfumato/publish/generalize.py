@@ -1,0 +1,150 @@
+"""Generalised cells: what the rows of a group have in common on each quasi-identifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.publish.exact import dictionary_column, exact_column
+from sfumato.publish.group_cells import (
+    GroupSpans,
+    group_sets,
+    group_spans,
+    sets_equal,
+)
+from sfumato.release import cells
+from sfumato.rows.axes import RANGE, TREE, axes_of, axis_kind, common_ancestor
+from sfumato.schema.text import to_texts
+from sfumato.table import Column, Groups
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralizedColumn:
+    """The cells of one attribute, by group.
+
+    `cell_of_group` indexes `texts`, -1 being a missing exact cell. `named` are the codes whose
+    values can be read off some cell (exact, an end of a range, a member of a set), `labels` the
+    hierarchy labels (values included) that occur; `is_exact` says that no cell is generalised.
+    """
+
+    column: Column
+    texts: list[str]
+    cell_of_group: Codes
+    named: Codes
+    is_exact: bool
+    labels: frozenset[str] = frozenset()
+
+    def of_rows(self, ids: Codes, codes: Codes) -> pa.Array:
+        """Return the published cells of rows of these groups and codes."""
+        if self.is_exact:
+            return exact_column(self.column, codes)
+        return dictionary_column(self.cell_of_group[ids], self.texts)
+
+
+def generalize(column: Column, groups: Groups, *, rng: np.random.Generator) -> GeneralizedColumn:
+    """Return the least general cell for every group.
+
+    Numeric and ordinal values give closed ranges, categories the set of those that occur, and
+    under a hierarchy the lowest common ancestor, with which a missing value shares only the root.
+    `rng` keys the comparison of sets; it does not change the cells.
+    """
+    kind = axis_kind(column)
+    if kind == RANGE:
+        return _ranges(
+            column, group_spans(groups.ids, groups.count, column.codes, column.null_code)
+        )
+    if kind == TREE:
+        return _nodes(column, group_spans(groups.ids, groups.count, column.codes, column.null_code))
+    return _sets(column, groups, rng)
+
+
+def _ranges(column: Column, spans: GroupSpans) -> GeneralizedColumn:
+    width = column.cardinality + 1
+    keys = ((spans.low.astype(np.int64) + 1) * width + spans.high + 1) * 2 + spans.with_null
+    _, first, cell_of_group = np.unique(keys, return_index=True, return_inverse=True)
+    low, high, with_null = spans.low[first], spans.high[first], spans.with_null[first]
+    named = np.unique(np.concatenate([low[low >= 0], high[high >= 0]]))
+    spelled = dict(
+        zip(named.tolist(), to_texts(column.values.take(pa.array(named))).to_pylist(), strict=True)
+    )
+    texts = [
+        "" if a < 0 else cells.range_cell(spelled[a], spelled[b], missing)
+        for a, b, missing in zip(low.tolist(), high.tolist(), with_null.tolist(), strict=True)
+    ]
+    return GeneralizedColumn(
+        column,
+        texts,
+        _without_missing(cell_of_group, low < 0),
+        named.astype(np.int32),
+        is_exact=bool(np.all((low == high) & ~(with_null & (low >= 0)))),
+    )
+
+
+def _nodes(column: Column, spans: GroupSpans) -> GeneralizedColumn:
+    tree = column.tree
+    assert tree is not None
+    root = len(tree.parent) - 1
+    axes = axes_of((column,))
+    keys = spans.low.astype(np.int64) * (column.cardinality + 1) + spans.high
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    over_span = np.array(
+        [
+            -1 if low < 0 else common_ancestor(axes, 0, low, high)
+            for low, high in zip(spans.low[first].tolist(), spans.high[first].tolist(), strict=True)
+        ],
+        dtype=np.int32,
+    )
+    nodes = over_span[inverse]
+    nodes[spans.with_null & (spans.low >= 0)] = root
+    used = np.unique(nodes[nodes >= 0])
+    leaves = used[used < column.cardinality]
+    texts = [""] * len(tree.parent)
+    for node in used.tolist():  # a loop over hierarchy nodes
+        label = tree.labels[node]
+        texts[node] = cells.quote(label) if node < column.cardinality else cells.node_cell(label)
+    return GeneralizedColumn(
+        column,
+        texts,
+        nodes,
+        leaves.astype(np.int32),
+        is_exact=len(leaves) == len(used),
+        labels=frozenset(tree.labels[node] for node in used.tolist()),
+    )
+
+
+def _sets(column: Column, groups: Groups, rng: np.random.Generator) -> GeneralizedColumn:
+    while True:
+        keys = rng.integers(0, 2**64, column.cardinality + 1, dtype=np.uint64)
+        members, offsets, hashes = group_sets(
+            groups.order, groups.offsets, column.codes, column.cardinality + 1, keys
+        )
+        _, first, cell_of_group = np.unique(hashes, return_index=True, return_inverse=True)
+        if sets_equal(members, offsets, first[cell_of_group]):
+            break  # else two different sets share a hash: one chance in 2**64, try other keys
+    spelled = to_texts(column.values).to_pylist()
+    texts: list[str] = []
+    alone_missing = np.zeros(len(first), dtype=np.bool_)
+    is_exact = True
+    for j, group in enumerate(first.tolist()):  # a loop over different cells, not rows
+        codes = members[offsets[group] : offsets[group + 1]].tolist()
+        with_null = codes[-1] == column.null_code
+        known = codes[:-1] if with_null else codes
+        alone_missing[j] = not known
+        is_exact = is_exact and len(codes) == 1
+        texts.append(cells.set_cell([spelled[c] for c in known], with_null) if known else "")
+    named = np.unique(members[members < column.null_code])
+    return GeneralizedColumn(
+        column, texts, _without_missing(cell_of_group, alone_missing), named, is_exact
+    )
+
+
+def _without_missing(
+    cell_of_group: npt.NDArray[np.int64], is_missing: npt.NDArray[np.bool_]
+) -> Codes:
+    """Return the cells of groups with -1 where the cell is a missing exact one."""
+    return np.where(is_missing[cell_of_group], -1, cell_of_group).astype(np.int32)

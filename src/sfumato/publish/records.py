@@ -1,0 +1,50 @@
+"""The `generalized` layout: one table of records, quasi-identifiers generalised by group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.publish.assemble import Published, random_ids
+from sfumato.publish.describe import describe, published_hierarchy
+from sfumato.publish.exact import exact_column
+from sfumato.publish.generalize import generalize
+from sfumato.publish.unit_tables import unit_tables
+from sfumato.release import TableEntry
+from sfumato.schema.attribute import Role
+from sfumato.table import Groups, Table
+
+
+def generalized_records(table: Table, groups: Groups, *, rng: np.random.Generator) -> Published:
+    """Return the records with quasi-identifiers generalised within each group, all else exact."""
+    public_ids = random_ids(groups.count, rng)
+    order = rng.permutation(table.rows)
+    ids = groups.ids[order]
+    columns: dict[str, pa.Array] = {"group": pa.array(public_ids[ids])}
+    attributes, hierarchies = [], {}
+    for column in table.columns:
+        codes = column.codes[order]
+        if column.attribute.role is Role.QUASI_IDENTIFIER:
+            generalized = generalize(column, groups, rng=rng)
+            columns[column.name] = generalized.of_rows(ids, codes)
+            attributes.append(describe(column, generalized.named))
+            labels = generalized.labels
+        else:
+            columns[column.name] = exact_column(column, codes)
+            attributes.append(describe(column))
+            labels = frozenset() if column.tree is None else frozenset(column.tree.labels)
+        hierarchy = published_hierarchy(column, labels)
+        if hierarchy is not None:
+            hierarchies[column.name] = hierarchy
+    names = tuple(column.name for column in table.columns)
+    tables = [
+        (TableEntry(name="records", attributes=names, group="group"), pa.table(columns)),
+        *unit_tables(table, groups, public_ids, rng=rng),
+    ]
+    return Published(
+        "generalized",
+        {entry.name: content for entry, content in tables},
+        [entry for entry, _ in tables],
+        attributes,
+        hierarchies,
+    )

@@ -1,0 +1,205 @@
+"""Releases on disk: `save` and `load`, in the format of version 1.
+
+    RELEASE/manifest.json
+    RELEASE/<table>.parquet | <table>.csv     or <table>.parquet/ with the parts of a large table
+    RELEASE/hierarchies/<attribute>.csv       see `hierarchy_files.py`
+
+Two facts about the files stand in the manifest's `parameters`, written by `save` and used by
+`load`: `formula_guard: false` if the guard was off (otherwise the key is absent, and every CSV
+field is guarded, those of hierarchies included), and `hierarchies`, the SHA-256 of each hierarchy
+file by attribute: the format has checksums of tables only, and a judge relies on both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.errors import InputError, ParameterError, ReleaseDamaged
+from sfumato.release import csv_cells
+from sfumato.release.atomic import replacing
+from sfumato.release.contents import checksum, parts, plain_entries
+from sfumato.release.hierarchy_files import HIERARCHIES, read_hierarchies, write_hierarchies
+from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
+from sfumato.release.release import FileFormat, Release
+from sfumato.release.set_cells import set_texts, sets_from_texts
+from sfumato.release.tables import NUMBER
+
+
+def save(
+    release: Release,
+    path: str | os.PathLike[str],
+    *,
+    format: FileFormat = "parquet",
+    force: bool = False,
+    formula_guard: bool = True,
+) -> None:
+    """Write a release as a folder that appears whole or not at all.
+
+    Refuses (InputError) a folder that exists, unless `force` is given and it is a release.
+    Equal releases give equal bytes.
+    """
+    if format not in ("parquet", "csv"):
+        raise ParameterError("the format of a release is parquet or csv")
+    target = Path(path)
+    try:
+        with replacing(target, force=force, is_ours=_is_release) as folder:
+            _write(release, folder, format, formula_guard)
+    except OSError as error:
+        reason = error.strerror or "the file system refused"
+        raise InputError(f"cannot write the release to '{target}': {reason}") from error
+
+
+def load(path: str | os.PathLike[str]) -> Release:
+    """Return the release in a folder, checked against its manifest.
+
+    Refuses (ReleaseDamaged) files that are missing, unexpected, altered or unreadable. It does not
+    judge the claims: that is the audit's work.
+    """
+    folder = Path(path)
+    try:
+        manifest = _read_manifest(folder)
+        _check_files(folder, manifest)
+        guarded = manifest.parameters.get("formula_guard") is not False
+        hierarchies = read_hierarchies(folder, manifest, guarded)
+        tables = {t.name: _read_table(folder, t, manifest, guarded) for t in manifest.tables}
+    except OSError as error:
+        reason = error.strerror or "a file cannot be read"
+        raise ReleaseDamaged(f"the release in '{folder}' cannot be read: {reason}") from None
+    return Release(manifest, tables, hierarchies)
+
+
+# Writing
+
+
+def _write(release: Release, folder: Path, format: FileFormat, formula_guard: bool) -> None:
+    entries = []
+    for entry in release.manifest.tables:
+        path = folder / f"{entry.name}.{format}"
+        if format == "csv":
+            _write_csv(release.tables[entry.name], path, formula_guard)
+        else:
+            _write_parquet(release.tables[entry.name], path)
+        entries.append(entry.model_copy(update={"file": path.name, "sha256": checksum(path)}))
+    parameters: dict[str, Any] = {
+        key: value
+        for key, value in release.manifest.parameters.items()
+        if key not in ("formula_guard", "hierarchies")
+    }
+    if not formula_guard:
+        parameters["formula_guard"] = False
+    if release.hierarchies:
+        parameters["hierarchies"] = write_hierarchies(release.hierarchies, folder, formula_guard)
+    manifest = release.manifest.model_copy(
+        update={"tables": tuple(entries), "parameters": parameters}
+    )
+    text = manifest.to_json()
+    if len(text) > MAX_BYTES:
+        raise ParameterError(
+            f"{MANIFEST} would be larger than {MAX_BYTES >> 20} MiB; "
+            "publish attributes with fewer distinct values"
+        )
+    (folder / MANIFEST).write_bytes(text)
+
+
+def _write_parquet(table: pa.Table, path: Path) -> None:
+    with path.open("xb") as sink:
+        pq.write_table(table, sink, compression="zstd")
+
+
+def _write_csv(table: pa.Table, path: Path, formula_guard: bool) -> None:
+    for position, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            table = table.set_column(position, field.name, set_texts(table[position]))
+    with path.open("xb") as sink:
+        csv_cells.write_csv(table, sink, formula_guard)
+
+
+def _is_release(folder: Path) -> bool:
+    """Return whether a folder holds a release, of any version and however damaged, and no more."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        known = {MANIFEST, HIERARCHIES, *(table["file"] for table in manifest["tables"])}
+        return manifest["format"].startswith("sfumato-release/") and known.issuperset(
+            entry.name for entry in folder.iterdir()
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+# Reading
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    if not folder.is_dir():
+        raise ReleaseDamaged(f"'{folder}' is not the folder of a release")
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise ReleaseDamaged(f"'{folder}' is not a release: it has no {MANIFEST}")
+    if path.stat().st_size > MAX_BYTES:
+        raise ReleaseDamaged(f"{MANIFEST} is larger than {MAX_BYTES >> 20} MiB")
+    return Manifest.from_json(path.read_bytes())
+
+
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    """Refuse a folder that does not hold exactly the manifest's tables, unaltered."""
+    for table in manifest.tables:
+        if table.file is None or table.sha256 is None:
+            raise ReleaseDamaged(f"{MANIFEST}: table '{table.name}' has no file or no checksum")
+    known = {MANIFEST, HIERARCHIES, *(table.file for table in manifest.tables)}
+    for entry in plain_entries(folder):
+        if entry.name not in known:
+            raise ReleaseDamaged(f"the release holds an unexpected file {entry.name!r}; remove it")
+    for table in manifest.tables:
+        path = _table_path(folder, table)
+        if not path.exists():
+            raise ReleaseDamaged(f"the file of table '{table.name}' is missing")
+        if checksum(path) != table.sha256:
+            raise ReleaseDamaged(f"table '{table.name}' was altered: its checksum differs")
+
+
+def _read_table(folder: Path, entry: TableEntry, manifest: Manifest, guarded: bool) -> pa.Table:
+    path = _table_path(folder, entry)
+    try:
+        if path.suffix == ".csv":
+            table = _typed(csv_cells.read_csv(path, guarded), entry, manifest)
+        else:
+            paths = parts(path) if path.is_dir() else [path]
+            table = pa.concat_tables([_read_parquet(part) for part in paths])
+        table.validate(full=True)
+    except (pa.ArrowException, ValueError, OSError):  # the message may hold a cell
+        raise ReleaseDamaged(f"the file of table '{entry.name}' does not read as a table") from None
+    return table
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    # Not `read_table`, which takes folder names such as `year=2026` for columns.
+    with pq.ParquetFile(path) as file:
+        return file.read()
+
+
+def _typed(texts: pa.Table, entry: TableEntry, manifest: Manifest) -> pa.Table:
+    """Return a table of texts with the types that the manifest gives, where the texts allow."""
+    sets = manifest.parameters.get("sets")
+    set_names = sets.keys() if manifest.layout == "sets" and isinstance(sets, dict) else ()
+    columns = []
+    for name, column in zip(texts.column_names, texts.columns, strict=True):
+        dtype = manifest.attribute(name).dtype if name in entry.attributes else NUMBER
+        if name in set_names:
+            columns.append(sets_from_texts(column.cast(pa.string()).combine_chunks(), dtype))
+        else:
+            columns.append(csv_cells.restored(column, dtype))
+    return pa.Table.from_arrays(columns, names=texts.column_names)
+
+
+# Paths
+
+
+def _table_path(folder: Path, entry: TableEntry) -> Path:
+    assert entry.file is not None
+    return folder / entry.file

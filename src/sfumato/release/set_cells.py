@@ -1,0 +1,58 @@
+"""Columns of the `sets` layout in CSV: a list of values is the text `{33 | 41}`.
+
+The order is that of the list, which its maker sorted by value. A missing member is the bare word
+`null`.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import ReleaseDamaged
+from sfumato.release.cells import ITEM_PATTERN, NULL, item, item_text
+from sfumato.schema.text import from_texts, to_texts
+
+_BETWEEN = " | "
+
+
+def set_texts(column: pa.ChunkedArray) -> pa.Array:
+    """Return the text of every list; a missing list stays missing.
+
+    >>> set_texts(pa.chunked_array([pa.array([[33, 41], [7], None])])).to_pylist()
+    ['{33 | 41}', '{7}', None]
+    """
+    lists = column.combine_chunks()
+    members = to_texts(lists.flatten()).dictionary_encode()
+    spelled = pa.array([item(text) for text in members.dictionary.to_pylist()], pa.string())
+    texts = pc.fill_null(spelled.take(members.indices), NULL)
+    rows = pa.ListArray.from_arrays(_offsets(lists), texts)
+    joined = pc.binary_join_element_wise("{", pc.binary_join(rows, _BETWEEN), "}", "")
+    return pc.if_else(lists.is_valid(), joined, pa.scalar(None, pa.string()))
+
+
+def sets_from_texts(texts: pa.Array, dtype: pa.DataType) -> pa.Array:
+    """Return the lists that the texts stand for; ReleaseDamaged where one is malformed."""
+    series = pl.Series(pl.from_arrow(texts))
+    found = series.str.extract_all(ITEM_PATTERN).fill_null([]).to_arrow()
+    members = found.flatten().cast(pa.string()).dictionary_encode()
+    try:
+        spelled = members.dictionary.to_pylist()
+        known = pa.array([None if s == NULL else item_text(s) for s in spelled], pa.string())
+        values = from_texts(known, dtype).take(members.indices)
+        lists = pa.ListArray.from_arrays(
+            found.offsets.cast(pa.int32()), values, pa.list_(dtype), mask=texts.is_null()
+        )
+        same = set_texts(pa.chunked_array([lists])).equals(texts)
+    except (ValueError, pa.ArrowException):
+        same = False
+    if not same:
+        raise ReleaseDamaged("a set of values does not follow the cell grammar")
+    return lists
+
+
+def _offsets(lists: pa.Array) -> pa.Array:
+    """Return offsets into the flattened lists: missing lists take no room there."""
+    ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(lists), 0))
+    return pa.concat_arrays([pa.array([0], pa.int32()), ends.cast(pa.int32())])

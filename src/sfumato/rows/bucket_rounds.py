@@ -1,0 +1,50 @@
+"""Rounds that take one item from each of the l largest buckets: the heart of Anatomy."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+
+@numba.njit(cache=True, nogil=True)
+def rounds_of_largest(
+    counts: npt.NDArray[np.int64],
+    l: int,  # noqa: E741
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Return each item's round and the number of rounds; items of a bucket are numbered in a row.
+
+    Each round takes one item from each of the l buckets that have most left, until fewer than l
+    buckets have any; the items left over have round -1. If no bucket holds more than 1/l of all
+    items, every bucket then has at most one left. Buckets stay sorted by what is left: of equal
+    ones across the edge the last are taken, so a round costs O(l), not a sort.
+
+    >>> rounds, count = rounds_of_largest(np.array([2, 2, 1]), 2)
+    >>> int(count), sorted(rounds.tolist())
+    (2, [-1, 0, 0, 1, 1])
+    """
+    buckets = len(counts)
+    group_of = np.full(counts.sum(), -1, np.int32)
+    order = np.argsort(-counts, kind="mergesort")
+    left = counts[order].copy()
+    first_item = np.zeros(buckets, np.int64)
+    for bucket in range(1, buckets):
+        first_item[bucket] = first_item[bucket - 1] + counts[bucket - 1]
+    rounds = 0
+    if l < 1 or buckets < l:
+        return group_of, rounds
+    at_least = np.zeros(left[0] + 2, np.int64)  # buckets with at least so many items left
+    for bucket in range(buckets):
+        at_least[left[bucket]] += 1
+    for size in range(left[0] - 1, -1, -1):
+        at_least[size] += at_least[size + 1]
+    while left[l - 1] > 0:
+        edge = left[l - 1]
+        larger, tail = at_least[edge + 1], at_least[edge]
+        for taken in range(l):
+            j = taken if taken < larger else tail - 1 - (taken - larger)
+            at_least[left[j]] -= 1
+            left[j] -= 1
+            group_of[first_item[order[j]] + left[j]] = rounds
+        rounds += 1
+    return group_of, rounds

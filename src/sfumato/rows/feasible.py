@@ -1,0 +1,149 @@
+"""Whether a set of rows satisfies a conjunction of models: the check inside every partitioner."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.models.kernels import K_ANONYMITY, holds
+from sfumato.models.model import RuleBook, rule_at
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+class Sensitive(NamedTuple):
+    """Where a working row holds its sensitive codes and its unit.
+
+    Columns `first .. first + columns - 1` of a row are sensitive codes. `unit` is the column of the
+    unit's number, followed by one column a sensitive attribute that numbers the distinct
+    (unit, value) pairs; -1 when every row is a person of its own.
+    """
+
+    first: int
+    columns: int
+    unit: int
+    null: Ints
+
+
+class Tally(NamedTuple):
+    """Scratch counters of one thread, all zero (or stale stamps) between checks."""
+
+    counts: Ints
+    touched: Ints
+    units_seen: Ints
+    pairs_seen: Ints
+    stamp: Ints
+
+
+@numba.njit(cache=True, nogil=True)
+def new_tally(codes: int, units: int, pairs: int) -> Tally:
+    """Return scratch for attributes of at most so many codes, and so many units and pairs."""
+    return Tally(
+        np.zeros(codes + 1, np.int64),
+        np.zeros(codes + 1, np.int64),
+        np.zeros(units, np.int64),
+        np.zeros(pairs, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _unit_count(
+    work: Codes,
+    start: int,
+    end: int,
+    side: npt.NDArray[np.uint8],
+    want: int,
+    layout: Sensitive,
+    tally: Tally,
+    only_known: int,
+) -> int:
+    """Count the distinct units of a side; with `only_known` >= 0, those with a value there."""
+    tally.stamp[0] += 1
+    stamp = tally.stamp[0]
+    found = 0
+    for i in range(start, end):
+        if side[i] != want:
+            continue
+        if only_known >= 0 and work[i, layout.first + only_known] == layout.null[only_known]:
+            continue
+        unit = work[i, layout.unit]
+        if tally.units_seen[unit] != stamp:
+            tally.units_seen[unit] = stamp
+            found += 1
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def side_holds(
+    work: Codes,
+    start: int,
+    end: int,
+    side: npt.NDArray[np.uint8],
+    want: int,
+    layout: Sensitive,
+    book: RuleBook,
+    tally: Tally,
+) -> bool:
+    """Return whether the rows of start..end whose side is `want` satisfy every rule."""
+    rows = 0
+    for i in range(start, end):
+        if side[i] == want:
+            rows += 1
+    size = rows
+    if layout.unit >= 0:
+        size = _unit_count(work, start, end, side, want, layout, tally, -1)
+    nothing = np.zeros(0, np.int64)
+    for r in range(len(book.kind)):
+        if book.kind[r] == K_ANONYMITY and not holds(
+            rule_at(book, r), nothing, nothing, size, size
+        ):
+            return False
+    for column in range(layout.columns):
+        used = False
+        for r in range(len(book.kind)):
+            used = used or book.column[r] == column
+        if not used:
+            continue
+        distinct = 0
+        tally.stamp[0] += 1
+        stamp = tally.stamp[0]
+        for i in range(start, end):
+            if side[i] != want:
+                continue
+            code = work[i, layout.first + column]
+            if layout.unit >= 0:
+                if code == layout.null[column]:
+                    continue  # a person misses the value if no row has it: counted below
+                pair = work[i, layout.unit + 1 + column]
+                if tally.pairs_seen[pair] == stamp:
+                    continue
+                tally.pairs_seen[pair] = stamp
+            if tally.counts[code] == 0:
+                tally.touched[distinct] = code
+                distinct += 1
+            tally.counts[code] += 1
+        present = 0
+        if layout.unit >= 0:
+            present = _unit_count(work, start, end, side, want, layout, tally, column)
+            if present < size:
+                tally.touched[distinct] = layout.null[column]
+                tally.counts[layout.null[column]] = size - present
+                distinct += 1
+        codes = np.sort(tally.touched[:distinct])
+        counts = np.empty(distinct, np.int64)
+        for j in range(distinct):
+            counts[j] = tally.counts[codes[j]]
+            tally.counts[codes[j]] = 0
+            if layout.unit < 0 and codes[j] != layout.null[column]:
+                present += counts[j]
+        for r in range(len(book.kind)):
+            if book.column[r] == column and not holds(
+                rule_at(book, r), codes, counts, size, present
+            ):
+                return False
+    return True

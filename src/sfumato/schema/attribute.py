@@ -1,0 +1,84 @@
+"""One attribute (column) of a table: its role in privacy, its kind, how it may be generalised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+from sfumato.errors import SchemaError
+
+if TYPE_CHECKING:
+    from sfumato.schema.builders import HierarchyBuilder
+    from sfumato.schema.hierarchy import Hierarchy
+
+
+class Role(StrEnum):
+    """What an attribute is to an adversary."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    SEMI_SENSITIVE = "semi-sensitive"
+    SENSITIVE_QUASI_IDENTIFIER = "sensitive-quasi-identifier"
+    INSENSITIVE = "insensitive"
+
+
+class Kind(StrEnum):
+    """How the values of an attribute relate to each other."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    CATEGORICAL = "categorical"
+
+
+Missing = Literal["excluded", "value"]
+
+# Names that the release format uses for itself.
+RESERVED_NAMES = frozenset({"group", "count"})
+RESERVED_SUFFIX = ".bucket"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute with its role; `kind` None means "as the column's data type suggests".
+
+    `order` lists an ordinal attribute's values from low to high. `domain` is a domain that the
+    policy states: {"min", "max"} bounds for numeric kinds, or the values for the others.
+    `missing` says whether a missing sensitive value counts as a value. `min_width` is the width
+    that the values of a group must span (a share of the range when below 1).
+    """
+
+    name: str
+    role: Role
+    kind: Kind | None = None
+    hierarchy: Hierarchy | HierarchyBuilder | None = None
+    order: tuple[Any, ...] | None = None
+    domain: tuple[Any, ...] | None = None
+    missing: Missing = "excluded"
+    keep: bool = False
+    min_width: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise SchemaError("an attribute needs a name; give every column a header")
+        if self.name in RESERVED_NAMES or self.name.endswith(RESERVED_SUFFIX):
+            raise SchemaError(
+                f"column '{self.name}': the release format uses this name itself; rename the column"
+            )
+        if self.keep and self.role is not Role.INSENSITIVE:
+            raise SchemaError(
+                f"column '{self.name}': `keep` is for insensitive columns, "
+                f"and this one is {self.role}"
+            )
+        if self.order is not None and len(set(self.order)) != len(self.order):
+            raise SchemaError(f"column '{self.name}': `order` lists a value twice")
+        if self.order is not None and self.kind not in (None, Kind.ORDINAL):
+            raise SchemaError(f"column '{self.name}': `order` is for ordinal attributes")
+
+    @property
+    def is_published(self) -> bool:
+        """Whether any form of the column's cells appears in a release."""
+        if self.role is Role.IDENTIFIER:
+            return False
+        return self.role is not Role.INSENSITIVE or self.keep

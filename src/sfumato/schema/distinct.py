@@ -1,0 +1,153 @@
+"""The distinct values of a column: the one place where cells become integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import SchemaError
+from sfumato.schema.kinds import comparable_type, value_type
+
+# How many times the number of rows a range of whole numbers may span to be counted by table.
+_DENSE_SPAN = 2
+_LARGEST_INT64 = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Every row's position in `values`; `len(values)` where the value is missing.
+
+    `values` stand in the order of the column's dictionary; without one, in no particular order.
+    """
+
+    codes: npt.NDArray[np.int32]
+    values: pa.Array
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Rows per value; the last entry counts the missing ones."""
+        return np.bincount(self.codes, minlength=len(self.values) + 1)
+
+
+def distinct(column: pa.ChunkedArray, name: str) -> Distinct:
+    """Return the distinct non-missing values of a column and which of them each row holds.
+
+    NaN counts as missing, -0.0 as 0.0; unused entries of a dictionary are left out.
+
+    Refuses (SchemaError) types whose values cannot be told apart, such as lists.
+
+    >>> found = distinct(pa.chunked_array([["b", None, "a", "b"]]), "letter")
+    >>> found.codes.tolist(), found.values.to_pylist()
+    ([0, 2, 1, 0], ['b', 'a'])
+    """
+    try:
+        found = _distinct(column)
+    except pa.ArrowNotImplementedError:
+        raise SchemaError(
+            f"column '{name}': values of type {column.type} cannot be compared; "
+            "leave the column out or convert it to a plain type"
+        ) from None
+    return Distinct(found.codes, found.values.cast(value_type(column.type)))
+
+
+def _distinct(column: pa.ChunkedArray) -> Distinct:
+    if pa.types.is_dictionary(column.type):
+        slots, entries = _join_dictionaries(column)
+        found = _remap(slots, entries)
+        used = found.counts[:-1] > 0
+        if used.all():
+            return found
+        renumber = np.append(np.cumsum(used) - used, used.sum()).astype(np.int32)
+        return Distinct(renumber[found.codes], found.values.filter(pa.array(used)))
+    if pa.types.is_null(column.type):
+        return Distinct(np.zeros(len(column), np.int32), pa.nulls(0))
+    if pa.types.is_integer(column.type):
+        counted = _count_dense(column)
+        if counted is not None:
+            return counted
+    found = _hash(column)
+    if pa.types.is_floating(found.values.type) and _has_nan_or_minus_zero(found.values):
+        return _remap(found.codes, pa.chunked_array([found.values]))
+    return found
+
+
+def _has_nan_or_minus_zero(values: pa.Array) -> bool:
+    numbers = values.to_numpy()
+    return bool((np.isnan(numbers) | ((numbers == 0) & np.signbit(numbers))).any())
+
+
+def _count_dense(column: pa.ChunkedArray) -> Distinct | None:
+    """Return the distinct values of whole numbers that lie close together, None if they do not.
+
+    Marking them in a table of their range is many times faster than hashing, above all where
+    nearly every row has a number of its own.
+    """
+    ends = pc.min_max(column)
+    low, high = ends["min"].as_py(), ends["max"].as_py()
+    if low is None or high - low >= _DENSE_SPAN * len(column) or high > _LARGEST_INT64:
+        return None
+    span = high - low + 1
+    slots = np.empty(len(column), np.int32)
+    row = 0
+    for chunk in column.cast(pa.int64()).chunks:
+        part = slots[row : row + len(chunk)]
+        np.subtract(chunk.fill_null(low).to_numpy(), low, out=part, casting="unsafe")
+        if chunk.null_count:
+            part[chunk.is_null().to_numpy(zero_copy_only=False)] = span
+        row += len(chunk)
+    occurs = np.zeros(span + 1, np.bool_)
+    occurs[slots] = True
+    occurs[span] = False  # the slot of missing values, whose code is the number of values
+    code_of = np.cumsum(occurs, dtype=np.int32) - occurs
+    values = pa.array(np.flatnonzero(occurs) + low).cast(column.type)
+    return Distinct(code_of[slots], values)
+
+
+def _hash(column: pa.ChunkedArray) -> Distinct:
+    encoded = column.cast(comparable_type(column.type)).dictionary_encode()
+    if encoded.num_chunks == 0:
+        return Distinct(np.empty(0, np.int32), pa.nulls(0, encoded.type.value_type))
+    values = encoded.chunk(0).dictionary  # all chunks share it
+    return Distinct(_concatenate([chunk.indices for chunk in encoded.chunks], len(values)), values)
+
+
+def _remap(slots: npt.NDArray[np.int32], entries: pa.ChunkedArray) -> Distinct:
+    """Return the distinct values of entries that may be repeated, missing or doubtful."""
+    if pa.types.is_floating(entries.type):
+        plain = entries.cast(comparable_type(entries.type))
+        entries = pc.add(pc.if_else(pc.is_nan(plain), None, plain), pa.scalar(0.0, plain.type))
+        found = _hash(entries)
+    else:
+        found = _distinct(entries)
+    slot_codes = np.append(found.codes, len(found.values)).astype(np.int32)
+    return Distinct(slot_codes[slots], found.values)
+
+
+def _join_dictionaries(
+    column: pa.ChunkedArray,
+) -> tuple[npt.NDArray[np.int32], pa.ChunkedArray]:
+    """Return every row's slot in the chunks' dictionaries laid end to end, and those entries."""
+    dictionaries: list[pa.Array] = []
+    slots = np.empty(len(column), np.int32)
+    row = start = end = 0
+    for chunk in column.chunks:
+        if not dictionaries or not dictionaries[-1].equals(chunk.dictionary):
+            dictionaries.append(chunk.dictionary)
+            start, end = end, end + len(chunk.dictionary)
+        part = slots[row : row + len(chunk)]
+        part[:] = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        part += start
+        if chunk.indices.null_count:
+            part[chunk.indices.is_null().to_numpy(zero_copy_only=False)] = -1
+        row += len(chunk)
+    slots[slots < 0] = end
+    return slots, pa.chunked_array(dictionaries, column.type.value_type)
+
+
+def _concatenate(chunks: list[pa.Array], null_code: int) -> npt.NDArray[np.int32]:
+    codes = [chunk.fill_null(null_code).to_numpy(zero_copy_only=False) for chunk in chunks]
+    return codes[0] if len(codes) == 1 else np.concatenate(codes)

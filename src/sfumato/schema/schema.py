@@ -1,0 +1,140 @@
+"""The schema of a table: the role of every column, and whose privacy counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from sfumato.errors import SchemaError
+from sfumato.schema.attribute import Attribute, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The attributes of a table; `unit` names the column whose distinct values are the people.
+
+    Without `unit` every row is a person of its own, and encoding refuses a table whose identifiers
+    say otherwise.
+
+    >>> schema = Schema.of(name="identifier", age="quasi-identifier", disease="sensitive")
+    >>> [attribute.name for attribute in schema.quasi_identifiers]
+    ['age']
+    """
+
+    attributes: tuple[Attribute, ...]
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.attributes:
+            raise SchemaError("the schema has no attributes; give every column a role")
+        twice = [name for name, uses in Counter(self.names).items() if uses > 1]
+        if twice:
+            raise SchemaError(f"columns with two roles: {_listed(twice)}; keep one of them")
+        if self.unit is not None and self.unit not in self.names:
+            raise SchemaError(f"the unit is column '{self.unit}', {_absent(self.unit, self.names)}")
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __getitem__(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise SchemaError(f"column '{name}' {_absent(name, self.names)}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names, in order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def quasi_identifiers(self) -> tuple[Attribute, ...]:
+        """The attributes that are quasi-identifiers in every cell, and nothing else."""
+        return self.with_role(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self) -> tuple[Attribute, ...]:
+        """The attributes that are sensitive in every cell, and nothing else."""
+        return self.with_role(Role.SENSITIVE)
+
+    def with_role(self, *roles: Role) -> tuple[Attribute, ...]:
+        """Return the attributes that have one of the roles, in order."""
+        return tuple(attribute for attribute in self.attributes if attribute.role in roles)
+
+    def aligned(self, columns: Iterable[str]) -> Schema:
+        """Return the schema in the order of a table's columns.
+
+        Refuses (SchemaError) columns without a role and roles without a column.
+
+        >>> Schema.of(age="quasi-identifier", name="identifier").aligned(["name", "age"]).names
+        ('name', 'age')
+        """
+        columns = tuple(columns)
+        for name in self.names:
+            if name not in columns:
+                raise SchemaError(f"column '{name}' {_absent(name, columns)}")
+        known = {attribute.name: attribute for attribute in self.attributes}
+        forgotten = [name for name in columns if name not in known]
+        if forgotten:
+            raise SchemaError(
+                f"columns without a role: {_listed(forgotten)}; "
+                "give each one (`insensitive` leaves a column out)"
+            )
+        return Schema(tuple(known[name] for name in columns), self.unit)
+
+    @classmethod
+    def of(cls, roles: Mapping[str, str] | None = None, /, **more: str) -> Schema:
+        """Return a schema that gives roles and leaves everything else to the data.
+
+        >>> Schema.of({"marital-status": "quasi-identifier"}, disease="sensitive").names
+        ('marital-status', 'disease')
+        """
+        pairs = [*(roles or {}).items(), *more.items()]
+        return cls(tuple(Attribute(name, _role(role, name)) for name, role in pairs))
+
+    @classmethod
+    def infer(cls, data: Any) -> Schema:
+        """Return a first proposal for a table, to be reviewed: `propose` gives the reasons.
+
+        >>> import pyarrow as pa
+        >>> Schema.infer(pa.table({"age": [33, 41], "disease": ["Flu", "Fever"]})).sensitive[0].name
+        'disease'
+        """
+        from sfumato.schema.frames import as_arrow
+        from sfumato.schema.infer import propose, propose_unit
+
+        table = as_arrow(data)
+        proposals = propose(table)
+        attributes = tuple(proposal.attribute for proposal in proposals)
+        return cls(attributes, propose_unit(table, attributes))
+
+
+def _role(role: str, column: str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        names = [str(known) for known in Role]
+        raise SchemaError(
+            f"column '{column}': there is no role '{role}'; {_nearest(str(role), names)}"
+        ) from None
+
+
+def _absent(name: str, present: Iterable[str]) -> str:
+    return f"is not in the table; {_nearest(name, list(present))}"
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean '{close[0]}'?" if close else f"known are {_listed(known)}"
+
+
+def _listed(names: Iterable[str], limit: int = 12) -> str:
+    names = list(names)
+    listed = ", ".join(f"'{name}'" for name in names[:limit])
+    return listed if len(names) <= limit else f"{listed} and {len(names) - limit} more"

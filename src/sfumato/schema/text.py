@@ -1,0 +1,40 @@
+"""The one text form of a value, used by hierarchies, cells, domains and CSV files.
+
+Integers and decimals in plain digits, floats in their shortest exact form, booleans `true` and
+`false`, dates and timestamps in ISO form. Every text reads back to the value it came from.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def to_texts(values: pa.Array) -> pa.Array:
+    """Return the text of every value; nulls stay null.
+
+    >>> import datetime
+    >>> to_texts(pa.array([datetime.date(2026, 1, 31), None])).to_pylist()
+    ['2026-01-31', None]
+    >>> to_texts(pa.array([33.0, 0.1])).to_pylist()
+    ['33', '0.1']
+    """
+    if pa.types.is_string(values.type):
+        return values
+    if pa.types.is_duration(values.type):
+        values = values.cast(pa.int64())
+    texts = values.cast(pa.string())
+    if pa.types.is_timestamp(values.type):
+        texts = pc.replace_substring(texts, " ", "T", max_replacements=1)
+    return texts
+
+
+def from_texts(texts: pa.Array, dtype: pa.DataType) -> pa.Array:
+    """Return the values that the texts stand for; ValueError where one does not read as `dtype`.
+
+    >>> from_texts(pa.array(["33", None]), pa.int32()).to_pylist()
+    [33, None]
+    """
+    if pa.types.is_duration(dtype):
+        return texts.cast(pa.int64()).cast(dtype)
+    return texts.cast(dtype)

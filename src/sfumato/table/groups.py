@@ -1,0 +1,94 @@
+"""Rows in groups: which group each row is in, and which rows each group holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import ParameterError
+
+_LARGEST_KEY = 2**63 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A partition of rows: `ids[row]` is its group, 0 to count - 1; no group is empty.
+
+    >>> groups = Groups(np.array([1, 0, 1], np.int32), 2)
+    >>> groups.sizes.tolist(), groups.members(1).tolist()
+    ([1, 2], [0, 2])
+    """
+
+    ids: npt.NDArray[np.int32] = field(repr=False)
+    count: int
+
+    def __post_init__(self) -> None:
+        ids = np.ascontiguousarray(self.ids, np.int32).view()
+        ids.flags.writeable = False
+        object.__setattr__(self, "ids", ids)
+        if len(ids) and (ids.min() < 0 or ids.max() >= self.count):
+            raise ParameterError(f"group ids must run from 0 to {self.count - 1}")
+        if not self.sizes.all():
+            raise ParameterError(f"{np.count_nonzero(self.sizes == 0)} groups have no rows")
+
+    @classmethod
+    def of_equal(cls, columns: Sequence[npt.NDArray[np.integer[Any]]]) -> Groups:
+        """Return the groups of rows that agree in every column of codes, in the order of the codes.
+
+        >>> Groups.of_equal([np.array([5, 5, 2]), np.array([0, 1, 0])]).ids.tolist()
+        [1, 2, 0]
+        """
+        if not columns:
+            raise ParameterError("rows are grouped by at least one column")
+        keys = np.zeros(len(columns[0]), np.int64)
+        span = 1
+        for column in columns:
+            width = int(column.max(initial=0)) + 1
+            if span * width > _LARGEST_KEY:
+                distinct, keys = np.unique(keys, return_inverse=True)
+                span = len(distinct)
+            keys = keys * width + column
+            span *= width
+        distinct, ids = np.unique(keys, return_inverse=True)
+        return cls(ids.astype(np.int32), len(distinct))
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Rows per group."""
+        return _read_only(np.bincount(self.ids, minlength=self.count))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The rows sorted by group, in their own order within a group."""
+        return _read_only(np.argsort(self.ids, kind="stable"))
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Where each group starts in `order`, and after the last one its end."""
+        return _read_only(np.concatenate(([0], np.cumsum(self.sizes))))
+
+    def members(self, group: int) -> npt.NDArray[np.int64]:
+        """Return the rows of one group, ascending."""
+        return self.order[self.offsets[group] : self.offsets[group + 1]]
+
+    def unit_sizes(self, units: npt.NDArray[np.int32] | None) -> npt.NDArray[np.int64]:
+        """Return people per group; `units` as in a table, None where each row is a person.
+
+        >>> Groups(np.array([0, 0, 1], np.int32), 2).unit_sizes(np.array([4, 4, 4], np.int32))
+        array([1, 1])
+        """
+        if units is None:
+            return self.sizes
+        span = int(units.max(initial=0)) + 1
+        pairs = np.unique(self.ids.astype(np.int64) * span + units)
+        return np.bincount(pairs // span, minlength=self.count)
+
+
+def _read_only(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    array.flags.writeable = False
+    return array

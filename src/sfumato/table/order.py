@@ -1,0 +1,132 @@
+"""The order in which a column's values get their codes, and the kind that gives it a meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import SchemaError
+from sfumato.schema.attribute import Attribute, Kind
+from sfumato.schema.hierarchy import Hierarchy, Tree
+from sfumato.schema.kinds import comparable_type, is_number, kind_of, stated_values
+from sfumato.schema.text import to_texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrangement:
+    """How values become codes: `order[code]` is the position of the code's value."""
+
+    kind: Kind
+    order: npt.NDArray[np.int64]
+    hierarchy: Hierarchy | None = None
+    tree: Tree | None = None
+
+
+def arrange(values: pa.Array, cells: pa.ChunkedArray, attribute: Attribute) -> Arrangement:
+    """Return the kind and the code order of a column's distinct values.
+
+    A stated order comes first, then that of an ordered dictionary, then the natural one: numbers
+    and dates ascending, texts by code point. Under a hierarchy, values stand in leaf order; if
+    that contradicts a numeric or ordinal order, an attribute without a stated kind is categorical.
+
+    Refuses (SchemaError, HierarchyError) a kind that does not fit the type, values without a
+    place in a stated order or hierarchy, and a hierarchy that contradicts a stated kind.
+    """
+    kind = _resolve_kind(values.type, cells.type, attribute)
+    order = _order(values, cells, attribute)
+    if attribute.hierarchy is None:
+        return Arrangement(kind, order)
+    if len(values) == 0:
+        given = attribute.hierarchy
+        return Arrangement(kind, order, given if isinstance(given, Hierarchy) else None)
+    return _arrange_by_hierarchy(values.take(pa.array(order)), order, kind, attribute)
+
+
+def _resolve_kind(value_type: pa.DataType, dtype: pa.DataType, attribute: Attribute) -> Kind:
+    if attribute.kind is Kind.NUMERIC and not (is_number(value_type) or pa.types.is_null(dtype)):
+        raise SchemaError(
+            f"column '{attribute.name}' is stated as numeric and holds {value_type}; "
+            "convert it to numbers, or state it as ordinal or categorical"
+        )
+    if attribute.order is not None:
+        return Kind.ORDINAL
+    kind = attribute.kind or kind_of(dtype)
+    assert kind is not None  # the encoder has refused types without a kind
+    return kind
+
+
+def _order(values: pa.Array, cells: pa.ChunkedArray, attribute: Attribute) -> npt.NDArray[np.int64]:
+    if attribute.order is not None:
+        return _stated_order(values, attribute)
+    if pa.types.is_dictionary(cells.type) and cells.type.ordered:
+        _refuse_two_orders(cells, attribute)
+        return np.arange(len(values))  # distinct values stand in the order of their dictionary
+    sortable = values.cast(comparable_type(values.type))
+    return pc.array_sort_indices(sortable).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+
+
+def _stated_order(values: pa.Array, attribute: Attribute) -> npt.NDArray[np.int64]:
+    assert attribute.order is not None
+    try:
+        stated = stated_values(attribute.order, values.type)
+    except ValueError:
+        raise SchemaError(
+            f"column '{attribute.name}' holds {values.type}, and its `order` lists values that "
+            "do not read as such; list them as they stand in the column"
+        ) from None
+    # Texts are compared, since Arrow cannot look up values of every type.
+    places = pc.index_in(to_texts(values), to_texts(stated))
+    if places.null_count:
+        raise SchemaError(
+            f"column '{attribute.name}': {places.null_count} of its {len(values)} distinct values "
+            "are not in its `order`; add them"
+        )
+    return np.argsort(places.to_numpy(), kind="stable")
+
+
+def _refuse_two_orders(cells: pa.ChunkedArray, attribute: Attribute) -> None:
+    """Refuse parts whose dictionaries do not continue each other: their union has no order."""
+    # As texts, since a NaN among the entries would not even equal itself.
+    entries = [to_texts(chunk.dictionary) for chunk in cells.chunks]
+    longest = max(entries, key=len)
+    if any(not longest[: len(shorter)].equals(shorter) for shorter in entries):
+        raise SchemaError(
+            f"column '{attribute.name}': its parts order their categories differently; "
+            "state the `order`"
+        )
+
+
+def _arrange_by_hierarchy(
+    values: pa.Array, order: npt.NDArray[np.int64], kind: Kind, attribute: Attribute
+) -> Arrangement:
+    """Return the arrangement of values (given in `order`) in the leaf order of the hierarchy."""
+    given = attribute.hierarchy
+    assert given is not None
+    hierarchy = given if isinstance(given, Hierarchy) else given.build(values, attribute.name)
+    texts = to_texts(values).to_pylist()
+    if kind is not Kind.CATEGORICAL:
+        tree = _in_row_order(hierarchy, texts).bind(texts)
+        if (np.diff(tree.order) > 0).all():
+            return Arrangement(kind, order, hierarchy, tree)
+        if attribute.kind is not None or attribute.order is not None:
+            raise SchemaError(
+                f"column '{attribute.name}' is {kind}, and its hierarchy unites values that are "
+                "not neighbours; state it as categorical, or mend the hierarchy"
+            )
+    tree = hierarchy.bind(texts)
+    return Arrangement(Kind.CATEGORICAL, order[tree.order], hierarchy, tree)
+
+
+def _in_row_order(hierarchy: Hierarchy, texts: list[str]) -> Hierarchy:
+    """Return the hierarchy with the given values first: leaf order follows the order of rows."""
+    place = {text: number for number, text in enumerate(texts)}
+    rows = sorted(
+        zip(hierarchy.leaves, hierarchy.paths, strict=True),
+        key=lambda row: place.get(row[0], len(texts)),
+    )
+    leaves, paths = zip(*rows, strict=True)
+    return replace(hierarchy, leaves=leaves, paths=paths)

@@ -1,0 +1,71 @@
+"""Whose row it is: the people that the privacy models count."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.errors import SchemaError
+from sfumato.schema.attribute import Role
+from sfumato.schema.distinct import Distinct, distinct
+from sfumato.schema.schema import Schema
+
+_WAYS_OUT = (
+    "keep one row a person, or name the column that tells people apart with `unit`, "
+    "so that people are counted instead of rows"
+)
+
+
+def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None:
+    """Return the person that each row belongs to, None where every row is a person of its own.
+
+    Without a stated unit, every identifier must be present and different in every row: one that
+    repeats is a sign that rows are not people, and which column is right cannot be guessed.
+
+    Refuses (SchemaError) missing units, and repeated identifiers without a stated unit.
+    """
+    if schema.unit is not None:
+        found = distinct(data[schema.unit], schema.unit)
+        _refuse_missing(found, schema.unit)
+        return None if len(found.values) == data.num_rows else found.codes
+    for attribute in schema.with_role(Role.IDENTIFIER):
+        found = distinct(data[attribute.name], attribute.name)
+        _refuse_missing(found, attribute.name)
+        repeats = data.num_rows - len(found.values)
+        if repeats:
+            raise SchemaError(
+                f"identifier '{attribute.name}' repeats in {repeats} of {data.num_rows} rows: "
+                f"{_WAYS_OUT}"
+            )
+    return None
+
+
+def _refuse_missing(found: Distinct, name: str) -> None:
+    missing = int(np.count_nonzero(found.codes == len(found.values)))
+    if missing:
+        raise SchemaError(
+            f"column '{name}' tells people apart and is missing in {missing} of "
+            f"{len(found.codes)} rows: fill it in, drop those rows, or name another `unit`"
+        )
+
+
+def rows_of_one_unit(
+    codes: npt.NDArray[np.int32], value_count: int, units: npt.NDArray[np.int32] | None
+) -> int:
+    """Return the number of rows with a value that only one person has; codes beyond are missing.
+
+    >>> rows_of_one_unit(np.array([0, 0, 1, 1, 2], np.int32), 2, None)
+    0
+    >>> rows_of_one_unit(np.array([0, 0, 1, 1], np.int32), 2, np.array([7, 7, 7, 8], np.int32))
+    2
+    """
+    counts = np.bincount(codes, minlength=value_count + 1)[:value_count]
+    if units is None:
+        return int(np.count_nonzero(counts == 1))
+    # One row of each value stands for its person; any row that disagrees shows a second one.
+    some_unit = np.zeros(value_count + 1, np.int32)
+    some_unit[codes] = units
+    shared = np.zeros(value_count + 1, np.bool_)
+    shared[codes[some_unit[codes] != units]] = True
+    return int(counts[~shared[:value_count]].sum())

@@ -1,0 +1,5 @@
+"""Utility metrics of a release, measured against the original table."""
+
+from sfumato.utility.ncp import Ncp, ncp
+
+__all__ = ["Ncp", "ncp"]

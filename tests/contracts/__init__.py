@@ -1,0 +1,1 @@
+"""One list of hard questions that every registered method must answer."""

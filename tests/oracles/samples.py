@@ -1,0 +1,195 @@
+"""Releases written by hand, from the papers' worked examples: what an audit must accept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Table = Mapping[str, Sequence[Any]]  # columns by name
+
+
+def write_release(
+    folder: Path,
+    *,
+    layout: str,
+    rows: int,
+    attributes: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, Table],
+    guarantees: Sequence[Mapping[str, Any]],
+    hierarchies: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    suppressed: int = 0,
+    file_format: str = "parquet",
+) -> Path:
+    """Write a release folder, column by column as given, and return it."""
+    folder.mkdir(parents=True)
+    entries = []
+    for name, columns in tables.items():
+        file = folder / f"{name}.{file_format}"
+        if file_format == "parquet":
+            pq.write_table(pa.table(dict(columns)), file)
+        else:
+            file.write_bytes(csv_text(columns).encode("utf-8"))
+        entry = {"name": name, "file": file.name}
+        entry["sha256"] = sha256(file)
+        entry["attributes"] = [column for column in columns if column not in ("group", "count")]
+        entry["group"] = "group"
+        entries.append(entry | ({"count": "count"} if "count" in columns else {}))
+    for attribute, paths in (hierarchies or {}).items():
+        file = folder / "hierarchies" / f"{attribute}.csv"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("".join(";".join(path) + "\n" for path in paths), encoding="utf-8")
+    manifest = {
+        "format": "sfumato-release/1",
+        "method": "anatomy" if layout == "anatomized" else "mondrian",
+        "layout": layout,
+        "software": "sfumato 0.1.0",
+        "created": "2026-01-31",
+        "rows": rows,
+        "suppressed": suppressed,
+        "attributes": list(attributes),
+        "tables": entries,
+        "guarantees": list(guarantees),
+        "parameters": {},
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    return folder
+
+
+def sha256(file: Path) -> str:
+    """Return a file's checksum, as a manifest states it."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def csv_text(columns: Table) -> str:
+    """Return a CSV text: a missing cell is an empty field, the empty text is in quotes."""
+    lines = [list(columns), *zip(*columns.values(), strict=True)]
+    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    plain = text and not set(text) & set(',"\r\n')
+    return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+def hospital(folder: Path, file_format: str = "parquet") -> Path:
+    """Write hospital A of the Merging paper in three groups, generalised, and return the folder.
+
+    Ages are ranges, sexes sets, and zip codes nodes of a hierarchy.
+    """
+    shared = {  # group -> age, sex, zipcode
+        1: ("[22, 33]", "{F, M}", "4790*"),
+        2: ("[52, 60]", "{F, M}", "4790*"),
+        3: ("[60, 64]", "F", "47308"),
+    }
+    diseases = [
+        (2, "Flu"),
+        (1, "Ovarian Cancer"),
+        (3, "Fever"),
+        (1, "Gastritis"),
+        (2, "Fever"),
+        (2, "Dyspepsia"),
+        (3, "Cancer"),
+        (1, "Breast Cancer"),
+    ]
+    records = {
+        "group": [group for group, _ in diseases],
+        **{
+            name: [shared[group][i] for group, _ in diseases]
+            for i, name in enumerate(("age", "sex", "zipcode"))
+        },
+        "disease": [disease for _, disease in diseases],
+    }
+    return write_release(
+        folder,
+        layout="generalized",
+        rows=8,
+        attributes=[
+            _quasi("age", "numeric", "int64", {"min": 20, "max": 65}),
+            _quasi("sex", "categorical", "string", ["F", "M"]),
+            _quasi("zipcode", "categorical", "string", ["47308"]),
+            {
+                "name": "disease",
+                "role": "sensitive",
+                "kind": "categorical",
+                "type": "string",
+                "domain": sorted({disease for _, disease in diseases}),
+            },
+        ],
+        tables={"records": records},
+        guarantees=[
+            {"model": "k-anonymity", "k": 2},
+            {"model": "l-diversity", "attribute": "disease", "variant": "frequency", "l": 2}
+            | {"missing": "excluded"},
+            {"model": "t-closeness", "attribute": "disease", "t": 0.75, "distance": "equal"},
+        ],
+        hierarchies={"zipcode": ZIPCODES},
+        file_format=file_format,
+    )
+
+
+ZIPCODES = [
+    ("47901", "4790*", "*"),
+    ("47902", "4790*", "*"),
+    ("47905", "4790*", "*"),
+    ("47308", "4730*", "*"),
+]
+
+
+def _quasi(name: str, kind: str, dtype: str, domain: Any) -> dict[str, Any]:
+    return {"name": name, "role": "quasi-identifier", "kind": kind, "type": dtype, "domain": domain}
+
+
+def transactions(folder: Path, file_format: str = "parquet") -> Path:
+    """Write Table 3 of the SLPPA paper (two QI tables, one sensitive), and return the folder."""
+    return write_release(
+        folder,
+        layout="anatomized",
+        rows=8,
+        attributes=[
+            _quasi("age", "numeric", "int64", {"min": 30, "max": 45}),
+            _quasi("zipcode", "categorical", "int64", ["11100", "12200", "23200", "25300"]),
+            _quasi("gender", "categorical", "string", ["F", "M"]),
+            _quasi("job", "categorical", "string", ["Doctor", "Engineer", "Police", "Teacher"]),
+            {
+                "name": "salary",
+                "role": "sensitive",
+                "kind": "numeric",
+                "type": "int64",
+                "domain": {"min": 4000, "max": 7000},
+            },
+        ],
+        tables={
+            "qi_1": {
+                "group": [1, 1, 1, 1, 2, 2, 2, 2],
+                "age": [30, 33, 45, 42, 32, 44, 30, 33],
+                "zipcode": [11100, 12200, 12200, 11100, 25300, 23200, 11100, 12200],
+                "count": [1] * 8,
+            },
+            "qi_2": {
+                "group": [1, 1, 1, 1, 2, 2, 2],
+                "gender": ["F", "M", "F", "M", "M", "M", "F"],
+                "job": ["Teacher", "Engineer", "Engineer", "Teacher", "Doctor", "Police", "Doctor"],
+                "count": [1, 1, 1, 1, 2, 1, 1],
+            },
+            "sensitive_1": {
+                "group": [1, 1, 1, 2, 2, 2, 2],
+                "salary": [4500, 6000, 4700, 6700, 4000, 6400, 6000],
+                "count": [2, 1, 1, 1, 1, 1, 1],
+            },
+        },
+        guarantees=[
+            {"model": "l-diversity", "attribute": "salary", "variant": "frequency", "l": 2}
+            | {"missing": "excluded"},
+            {"model": "alpha-k-anonymity", "attribute": "salary", "alpha": 0.5, "k": 4},
+        ],
+        file_format=file_format,
+    )

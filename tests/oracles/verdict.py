@@ -1,0 +1,188 @@
+"""What an audit must answer, re-derived from a release as `release.py` reads it.
+
+`problems` lists what is inconsistent, `claim_holds` judges one guarantee, and `verdict` is the
+exit code that an audit of the folder must have: 0 all holds, 1 a claim is broken or nothing can be
+confirmed, 2 the folder is damaged or contradicts itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import models
+from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
+from .points import NoPoint, point_of_text
+from .release import (
+    Published,
+    ReleaseError,
+    group_sizes,
+    group_values,
+    groups,
+    read_release,
+    text_of_json,
+)
+
+CHECKED = {
+    "k-anonymity": {"k"},
+    "l-diversity": {"attribute", "variant", "l"},
+    "l-unique-groups": {"attribute", "l"},
+    "t-closeness": {"attribute", "t", "distance"},
+    "alpha-k-anonymity": {"attribute", "alpha", "k"},
+    "beta-likeness": {"attribute", "beta", "variant"},
+}
+DECLARED = ("delta-presence", "differential-privacy")
+
+
+def problems(release: Published) -> list[str]:
+    """Return what contradicts itself in a release whose files could be read."""
+    # The contents only mean something once manifest and tables fit each other.
+    return _manifest_problems(release) or _content_problems(release)
+
+
+def _manifest_problems(release: Published) -> list[str]:
+    found = []
+    manifest = release.manifest
+    names = [each["name"] for each in manifest["attributes"]]
+    published = [name for entry in manifest["tables"] for name in entry["attributes"]]
+    if len(set(names)) != len(names) or sorted(published) != sorted(names):
+        found.append("the tables do not publish each attribute once")
+    tables = [entry["name"] for entry in manifest["tables"]]
+    if manifest["layout"] != "anatomized" and tables != ["records"]:
+        found.append("the layout has one table, records")
+    if manifest["layout"] == "anatomized" and not all(e.get("count") for e in manifest["tables"]):
+        found.append("a table without counts")
+    for claim in manifest["guarantees"]:
+        if "attribute" in claim and claim["attribute"] not in names:
+            found.append("a claim about an attribute that is not published")
+        if not _well_stated(claim):
+            found.append("a claim without its parameters, or with impossible ones")
+    return found
+
+
+def _content_problems(release: Published) -> list[str]:
+    found = _anatomy_problems(release) if release.manifest["layout"] == "anatomized" else []
+    tables = [entry["name"] for entry in release.manifest["tables"]]
+    per_table = {name: group_sizes(release, name) for name in tables}
+    for name, sizes in per_table.items():
+        if sorted(sizes) != list(range(1, len(sizes) + 1)):
+            found.append(f"{name}: group ids are not dense from 1")
+        if sum(sizes.values()) != release.manifest["rows"]:
+            found.append(f"{name}: rows do not add up to the manifest's")
+        if sizes != per_table[tables[0]]:
+            found.append(f"{name}: group sizes differ from those of {tables[0]}")
+    if release.manifest["layout"] == "generalized":
+        shared = release.with_role("quasi-identifier")
+        for group, rows in groups(release).items():
+            if len({tuple(row[name] for name in shared) for row in rows}) != 1:
+                found.append(f"group {group}: rows do not share the quasi-identifier cells")
+    return found + _domain_problems(release)
+
+
+def _well_stated(claim: Mapping[str, Any]) -> bool:
+    """Whether a claim of a model that we know has its parameters, each of a possible size."""
+    if not CHECKED.get(claim["model"], set()) <= set(claim):
+        return False
+    numbers = [claim[key] for key in ("k", "l", "c", "t", "alpha", "beta") if key in claim]
+    if any(isinstance(n, bool) or not isinstance(n, int | float) or n < 0 for n in numbers):
+        return False
+    return all(claim.get(key, 1) >= 1 for key in ("k", "l"))
+
+
+def _anatomy_problems(release: Published) -> list[str]:
+    found = []
+    sensitive = set(release.with_role("sensitive"))
+    for entry in release.manifest["tables"]:
+        named = entry["name"].split("_")[0]
+        if named == "sensitive" and len(entry["attributes"]) != 1:
+            found.append("a sensitive table with several attributes")
+        if (named == "sensitive") != (not sensitive.isdisjoint(entry["attributes"])):
+            found.append("a sensitive attribute outside a sensitive table")
+        rows = release.tables[entry["name"]]
+        if any(row[entry["count"]] < 1 for row in rows):
+            found.append("a count below one")
+        keys = [(row[entry["group"]], *(row[name] for name in entry["attributes"])) for row in rows]
+        if len(set(keys)) != len(keys):
+            found.append("a combination that a group lists twice")
+    return found
+
+
+def _domain_problems(release: Published) -> list[str]:
+    found = set()
+    for entry in release.manifest["tables"]:
+        for name in entry["attributes"]:
+            attribute = release.attributes[name]
+            cells = {row[name] for row in release.tables[entry["name"]]}
+            try:
+                inside = all(_inside(cell, attribute, release.readings[name]) for cell in cells)
+            except (CellError, NoPoint):
+                inside = False
+            if not inside:
+                found.add(f"{name}: a value outside the domain")
+    return sorted(found)
+
+
+def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
+    """Whether the exact values and the ends of ranges in a cell lie in the stated domain."""
+    match cell:
+        case Exact(None):
+            return True
+        case Exact(point):
+            points = [point]
+        case Range(low, high):
+            points = [low, high]
+        case ValueSet(members) if isinstance(attribute.get("domain"), dict):
+            return all(_inside(member, attribute, reading) for member in members)
+        case _:
+            return True
+    domain = attribute.get("domain")
+    if reading.paths and (domain is None or all(point in reading.paths for point in points)):
+        return all(point in reading.paths for point in points)
+    if isinstance(domain, dict):
+        ends = [point_of_text(text_of_json(domain[end]), reading.type) for end in ("min", "max")]
+        return all(
+            position(ends[0], reading) <= position(point, reading) <= position(ends[1], reading)
+            for point in points
+        )
+    if isinstance(domain, list) and isinstance(cell, Exact):
+        return points[0] in {point_of_text(text_of_json(value), reading.type) for value in domain}
+    return True
+
+
+def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
+    """Whether a guarantee that files can show holds for every group of the release."""
+    attribute = claim.get("attribute")
+    if attribute is None:
+        first = release.manifest["tables"][0]["name"]
+        return all(n >= claim["k"] for n in group_sizes(release, first).values())
+    values = group_values(release, attribute)
+    table = [{attribute: value} for group in values.values() for value in group]
+    reading = release.readings[attribute]
+    hierarchy = [[leaf, *path] for leaf, path in reading.paths.items()]
+    return all(
+        models.holds(
+            claim,
+            [{attribute: value} for value in group],
+            table,
+            order=reading.order or None,
+            hierarchy=hierarchy or None,
+        )
+        for group in values.values()
+    )
+
+
+def verdict(folder: Path) -> int:
+    """Return the exit code that an audit of the folder must have."""
+    try:
+        release = read_release(folder)
+        if problems(release):
+            return 2
+        claims = release.manifest["guarantees"]
+        checked = [claim for claim in claims if claim["model"] in CHECKED]
+        unknown = [c for c in claims if c["model"] not in CHECKED and c["model"] not in DECLARED]
+        if not claims or unknown or release.manifest.get("test"):
+            return 1
+        return 0 if all(claim_holds(release, claim) for claim in checked) else 1
+    except (ReleaseError, CellError, NoPoint):
+        return 2
