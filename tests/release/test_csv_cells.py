@@ -7,13 +7,18 @@ import io
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.release.csv_cells import guard, read_csv, restored, unguard, write_csv
 from sfumato.release.tables import text_column
 
-texts = st.text(max_size=5) | st.text(alphabet="=+-@\t\r\n'\",;1.e ", max_size=5)
+# Arrow's reader goes astray at a zero byte; no cell of the grammar holds one, but a name may.
+names = st.text(min_size=1, max_size=5) | st.text(
+    alphabet="=\0\ufeff\n,'\"", min_size=1, max_size=4
+)
+cells = st.text(st.characters(exclude_characters="\0"), max_size=5)
+texts = cells | st.text(alphabet="=+-@\t\r\n'\",;1.e ", max_size=5)
 
 
 def coded(values) -> pa.Array:
@@ -29,9 +34,10 @@ def written(table: pa.Table, formula_guard: bool = True) -> bytes:
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(st.none() | texts, st.none() | texts), max_size=6),
-    st.lists(texts.filter(bool), min_size=2, max_size=2, unique=True),
+    st.lists(names, min_size=2, max_size=2, unique=True),
     st.booleans(),
 )
+@example([("\ufeff", "")], ["0\0", "\U00010000"], True)
 def test_any_texts_read_back(tmp_path_factory, rows, names, formula_guard):
     columns = [coded([row[i] for row in rows]) for i in range(2)]
     table = pa.Table.from_arrays(columns, names=names)
@@ -88,9 +94,9 @@ def test_the_bytes_are_those_of_the_format():
 
 
 def test_other_readers_agree():
-    cells = ['"Colic, mild"', "{a, b}", "plain", "it's"]
-    lines = io.StringIO(written(pa.table({"x": coded(cells), "y": coded(cells)})).decode())
-    assert list(csv.reader(lines)) == [["x", "y"], *([cell, cell] for cell in cells)]
+    spelled = ['"Colic, mild"', "{a, b}", "plain", "it's"]
+    lines = io.StringIO(written(pa.table({"x": coded(spelled), "y": coded(spelled)})).decode())
+    assert list(csv.reader(lines)) == [["x", "y"], *([cell, cell] for cell in spelled)]
 
 
 def test_more_rows_than_a_batch(tmp_path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -88,7 +88,12 @@ def _check_text(path: Path) -> bool:
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
-                _refuse_encoding(path, chunk, lines, offset, error.start - pending)
+                bad = error.start - pending
+                line = lines + chunk.count(b"\n", 0, max(bad, 0)) + 1
+                raise InputError(
+                    f"{path}: line {line} is not UTF-8 text (byte offset {offset + bad}); "
+                    "save the file as UTF-8"
+                ) from None
             has_quotes = has_quotes or b'"' in chunk
             has_text = has_text or bool(chunk.removeprefix(codecs.BOM_UTF8).strip())
             lines += chunk.count(b"\n")
@@ -102,13 +107,6 @@ def _check_text(path: Path) -> bool:
     return has_quotes
 
 
-def _refuse_encoding(path: Path, chunk: bytes, lines: int, offset: int, bad: int) -> None:
-    line = lines + chunk.count(b"\n", 0, max(bad, 0)) + 1
-    raise InputError(
-        f"{path}: line {line} is not UTF-8 text (byte offset {offset + bad}); save the file as UTF-8"
-    ) from None
-
-
 @contextmanager
 def _rows(path: Path, separator: str) -> Iterator[Iterator[list[str]]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -116,18 +114,21 @@ def _rows(path: Path, separator: str) -> Iterator[Iterator[list[str]]]:
 
 
 def _separator(path: Path) -> str:
-    """Return the separator that cuts the first rows into equally many fields, and into most."""
-    widths: dict[str, list[int]] = {}
+    """Return the separator that cuts the first rows into equally many fields, and into most.
+
+    Where none does, the header decides: the commonest one in it.
+    """
+    widths = {}
     for separator in SEPARATORS:
         with _rows(path, separator) as rows:
-            widths[separator] = []
             try:
-                for row in islice(rows, _SAMPLE_ROWS):
-                    if row:
-                        widths[separator].append(len(row))
+                found = {len(row) for row in islice(rows, _SAMPLE_ROWS) if row}
             except csv.Error:
-                widths[separator].append(0)  # as uneven as can be
-    return max(SEPARATORS, key=lambda s: (len(set(widths[s])) == 1 < widths[s][0], widths[s][:1]))
+                found = set()
+        widths[separator] = min(found) if len(found) == 1 else 1
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header = file.readline()
+    return max(SEPARATORS, key=lambda s: (widths[s], header.count(s)))
 
 
 def _check_names(names: list[str], path: Path) -> None:

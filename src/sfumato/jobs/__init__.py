@@ -1,0 +1,1 @@
+"""Whole tasks for every front end: draft a policy, check it, publish, demonstrate."""

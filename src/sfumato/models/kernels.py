@@ -142,12 +142,14 @@ def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> boo
     for count in counts:
         largest = max(largest, count)
     if rule.kind == L_DISTINCT:
-        return len(codes) >= rule.whole
+        return len(codes) >= rule.whole or rule.whole == 1
     if rule.kind == L_UNIQUE:
         return len(codes) >= rule.whole and largest <= 1
     if rule.kind == L_FREQUENCY:
         return bool(largest * rule.whole <= denominator)
     if rule.kind == L_ENTROPY:
+        if rule.real <= 1.0:
+            return True
         if len(counts) > 0 and largest * len(counts) == counts.sum():
             return len(counts) >= rule.real  # uniform: decided without logarithms
         return len(counts) > 0 and entropy(counts) >= np.log(rule.real) + TOLERANCE

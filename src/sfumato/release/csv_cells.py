@@ -10,6 +10,7 @@ get one too, so that removing one leading `'` from each field is its exact inver
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import BinaryIO
 
@@ -62,33 +63,58 @@ def write_csv(table: pa.Table, sink: BinaryIO, formula_guard: bool) -> None:
 
 def read_csv(path: Path, formula_guard: bool) -> pa.Table:
     """Return the table of a file, all columns as text; ValueError where the file is malformed."""
-    with path.open(encoding="utf-8", newline="") as source:
-        try:
-            header = next(csv.reader(source, strict=True), [])
-        except csv.Error:
-            raise ValueError("malformed header") from None
-    if not header or len(set(header)) != len(header):
-        raise ValueError("a header needs distinct column names")
-    table = arrow_csv.read_csv(
-        path,
+    with path.open("rb") as source:
+        header = _read_header(source)
         # Positions, not names, so that the file's own names cannot clash with anything.
-        read_options=arrow_csv.ReadOptions(
-            column_names=[str(i) for i in range(len(header))], skip_rows_after_names=1
-        ),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types={str(i): TEXT for i in range(len(header))},
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
+        types = {str(position): TEXT for position in range(len(header))}
+        if source.peek(1):
+            source.seek(-1, io.SEEK_CUR)
+            table = _read_rows(source, types)
+        else:
+            table = pa.schema(types).empty_table()
     if not formula_guard:
         return table.rename_columns(header)
     columns = []
     for coded in map(coded_texts, table.columns):
         columns.append(pa.DictionaryArray.from_arrays(coded.indices, unguard(coded.dictionary)))
     return pa.Table.from_arrays(columns, names=unguard(pa.array(header)).to_pylist())
+
+
+def _read_header(source: io.BufferedReader) -> list[str]:
+    """Return the column names, leaving the source at the first row.
+
+    The names may hold anything, and Arrow's reader goes astray at a zero byte. In cells of the
+    grammar there is none, so it gets the rows only.
+    """
+    record, is_open = b"", True
+    while is_open and (line := source.readline()):
+        record += line
+        is_open = record.count(b'"') % 2 == 1  # a line end inside quotes
+    try:
+        names = next(csv.reader(io.StringIO(record.decode(), newline=""), strict=True), [])
+    except csv.Error:
+        raise ValueError("malformed header") from None
+    if not names or len(set(names)) != len(names):
+        raise ValueError("a header needs distinct column names")
+    return names
+
+
+def _read_rows(source: BinaryIO, types: dict[str, pa.DataType]) -> pa.Table:
+    """Return the rows of a source that stands before the line end of the header.
+
+    Arrow takes a byte order mark off the start of what it reads: it must not be a cell's.
+    """
+    return arrow_csv.read_csv(
+        source,
+        read_options=arrow_csv.ReadOptions(column_names=list(types), skip_rows=1),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=types,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
 
 
 def restored(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.Array:

@@ -1,7 +1,8 @@
 """The one text form of a value, used by hierarchies, cells, domains and CSV files.
 
 Integers and decimals in plain digits, floats in their shortest exact form, booleans `true` and
-`false`, dates and timestamps in ISO form. Every text reads back to the value it came from.
+`false`, dates and timestamps in ISO form, durations as counts of their unit. Every text reads back
+to the value it came from.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ def to_texts(values: pa.Array) -> pa.Array:
         return values
     if pa.types.is_duration(values.type):
         values = values.cast(pa.int64())
+    if pa.types.is_decimal(values.type):
+        # Arrow would write small ones with an exponent
+        numbers = values.to_pylist()
+        return pa.array([None if n is None else f"{n:f}" for n in numbers], type=pa.string())
     texts = values.cast(pa.string())
     if pa.types.is_timestamp(values.type):
         texts = pc.replace_substring(texts, " ", "T", max_replacements=1)
@@ -37,4 +42,8 @@ def from_texts(texts: pa.Array, dtype: pa.DataType) -> pa.Array:
     """
     if pa.types.is_duration(dtype):
         return texts.cast(pa.int64()).cast(dtype)
+    if pa.types.is_time(dtype):
+        # Arrow reads times of day only as part of a timestamp
+        moments = pc.binary_join_element_wise(pa.scalar("1970-01-01T"), texts, "")
+        return moments.cast(pa.timestamp("ns")).cast(pa.time64("ns")).cast(dtype)
     return texts.cast(dtype)

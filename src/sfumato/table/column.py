@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,15 +20,15 @@ class Column:
     `codes[i]` is the position of row i's value in `values`, or `null_code` where it is missing.
     `values` are the distinct non-missing values in code order: ascending for numeric kinds, in
     the stated order for ordinal ones, in leaf order under a hierarchy (so that a hierarchy node
-    is a range of codes), and by text otherwise. `dtype` is the type that decoding restores.
+    is a range of codes), and ascending otherwise. `dtype` is the type that decoding restores.
     `attribute.kind` is never None here.
     """
 
     attribute: Attribute
-    codes: npt.NDArray[np.int32]
-    values: pa.Array
+    codes: npt.NDArray[np.int32] = field(repr=False)
+    values: pa.Array = field(repr=False)
     dtype: pa.DataType
-    tree: Tree | None = None
+    tree: Tree | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = False

@@ -1,0 +1,116 @@
+"""Tables from files: a CSV or Parquet file, or a folder or pattern of such files."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import pyarrow as pa
+
+from sfumato.errors import InputError
+from sfumato.io.csv_files import join_csv, read_csv
+from sfumato.io.parquet_files import join_parquet, read_parquet
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    read: Callable[[Path], pa.Table]
+    join: Callable[[Sequence[pa.Table]], pa.Table]
+
+
+_CSV = _Format(read_csv, join_csv)
+_PARQUET = _Format(read_parquet, join_parquet)
+_FORMATS = {".csv": _CSV, ".tsv": _CSV, ".txt": _CSV, ".parquet": _PARQUET, ".pq": _PARQUET}
+
+
+def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = None) -> pa.Table:
+    """Return the table in a CSV or Parquet file, or in all such files of a folder or pattern.
+
+    The parts of a table have the same columns; they are joined in the order of their names.
+    `columns` chooses some of them.
+
+    Refuses (InputError) what is missing, unreadable, empty, of an unknown format or damaged; the
+    message names files, columns and lines, never a cell.
+    """
+    files = _files(os.fspath(path))
+    try:
+        formats = {_format(file) for file in files}
+        if len(formats) > 1:
+            raise InputError(f"{path}: CSV and Parquet files lie together; name one kind of them")
+        table = _read(files, formats.pop())
+    except OSError as error:
+        where = error.filename if isinstance(error.filename, str) else path
+        raise InputError(f"{where}: cannot be read ({error.strerror or 'I/O error'})") from None
+    if table.num_rows == 0:
+        raise InputError(f"{path}: there is a header and no rows; there is nothing to publish")
+    if columns is None:
+        return table
+    wanted = list(columns)
+    for name in wanted:
+        if name not in table.column_names:
+            close = get_close_matches(name, table.column_names, n=1, cutoff=0.5)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            raise InputError(f"{path}: there is no column '{name}'{hint}")
+    return table.select(wanted)
+
+
+def _read(files: Sequence[Path], format: _Format) -> pa.Table:
+    parts: list[pa.Table] = []
+    names: list[str] = []
+    for file in files:
+        part = format.read(file)
+        names = names or part.column_names
+        if odd := set(names) ^ set(part.column_names):
+            raise InputError(
+                f"{file}: its columns are not those of {files[0]}: '{min(odd)}' is only in one; "
+                "the parts of a table have the same columns"
+            )
+        parts.append(part.select(names))
+    return format.join(parts)
+
+
+def _files(path: str) -> list[Path]:
+    if "://" in path:
+        raise InputError("databases cannot be read by this version; export the table to a file")
+    place = Path(path)
+    if place.is_dir():
+        return _files_of_folder(place)
+    if os.path.lexists(place):
+        return [place]
+    if not glob.has_magic(path):
+        raise InputError(f"{path}: no such file or folder")
+    matches = glob.glob(path, recursive=True)  # noqa: PTH207 -- the pattern may be absolute
+    files = sorted(file for file in map(Path, matches) if file.is_file())
+    if not files:
+        raise InputError(f"{path}: no file matches this pattern")
+    return files
+
+
+def _files_of_folder(folder: Path) -> list[Path]:
+    try:
+        # `_SUCCESS`, `.part.crc`: what other programs leave beside their data
+        entries = sorted(entry for entry in folder.iterdir() if entry.name[0] not in "._")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None
+    if any(entry.is_dir() for entry in entries):
+        raise InputError(
+            f"{folder}: the folder has folders in it; name the files with a pattern such as "
+            f"'{folder}/**/*.parquet'"
+        )
+    files = [entry for entry in entries if entry.suffix.lower() in _FORMATS]
+    if not files:
+        raise InputError(f"{folder}: the folder has no file that ends in {', '.join(_FORMATS)}")
+    return files
+
+
+def _format(file: Path) -> _Format:
+    format = _FORMATS.get(file.suffix.lower())
+    if format is None:
+        raise InputError(
+            f"{file}: unknown kind of file; name one that ends in {', '.join(_FORMATS)}"
+        )
+    return format
