@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
+# Options of the benchmarks, such as --quick.
+BENCH ?=
 
 .PHONY: demo test lint bench clean
 
@@ -18,6 +21,12 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@ $(VENV)/.installed
 
+# Peers pin their own dependencies exactly, so they get an environment of their own.
+$(PEERS)/.installed: benchmarks/peers.txt | $(BIN)/python
+	$(BIN)/python -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 demo: $(VENV)/.installed
 	$(BIN)/sfumato demo --force
 
@@ -29,5 +38,8 @@ lint: $(VENV)/.installed-test
 test: lint
 	$(BIN)/pytest
 
+bench: $(VENV)/.installed $(PEERS)/.installed
+	$(BIN)/python -m benchmarks.run $(BENCH)
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

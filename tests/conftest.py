@@ -1,4 +1,4 @@
-"""Shared fixtures: the real data beside the checkout, when it is there."""
+"""Shared fixtures: the real data beside the checkout, when it is there; Hypothesis' profile."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Compiling a kernel at its first use says nothing about the example at hand, nor does a slow
+# machine; and with a module's good release made once, a function-scoped fixture is no accident.
+settings.register_profile(
+    "sfumato",
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("sfumato")
 
 
 @pytest.fixture(scope="session")

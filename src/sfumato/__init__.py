@@ -1,1 +1,188 @@
-"""sfumato."""
+"""Publish microdata about people so that the picture stays and the outlines blur.
+
+    >>> import sfumato as sf
+    >>> people = {"age": [25, 28, 41, 47], "disease": ["Flu", "Fever", "HIV", "Flu"]}
+    >>> import pyarrow as pa
+    >>> schema = sf.Schema.of(age="quasi-identifier", disease="sensitive")
+    >>> release = sf.Mondrian(k=2, models=(sf.LDiversity("disease", 2),)).publish(
+    ...     pa.table(people), schema
+    ... )
+    >>> sf.audit(release).ok
+    True
+
+Names load what they need when they are first used: importing the package takes no time.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato import datasets
+    from sfumato.audit import AuditReport, audit
+    from sfumato.errors import (
+        ClaimBroken,
+        EngineUnavailable,
+        HierarchyError,
+        Infeasible,
+        InputError,
+        ParameterError,
+        ReleaseDamaged,
+        SchemaError,
+        SfumatoError,
+    )
+    from sfumato.io.read import read_table
+    from sfumato.jobs.policy import Policy
+    from sfumato.methods import METHODS, Anatomy, Mondrian
+    from sfumato.models import (
+        AlphaKAnonymity,
+        BetaLikeness,
+        DeltaPresence,
+        KAnonymity,
+        LDiversity,
+        LUniqueGroups,
+        MinimumWidth,
+        TCloseness,
+    )
+    from sfumato.randomness import Randomness
+    from sfumato.release import Release
+    from sfumato.schema import (
+        Attribute,
+        Bins,
+        Dates,
+        EqualWidth,
+        Hierarchy,
+        Kind,
+        Mask,
+        Quantiles,
+        Role,
+        Schema,
+    )
+    from sfumato.table import decode, encode
+    from sfumato.utility import ncp
+
+_ROOMS = {
+    "sfumato.audit": ("AuditReport", "audit"),
+    "sfumato.errors": (
+        "ClaimBroken",
+        "EngineUnavailable",
+        "HierarchyError",
+        "Infeasible",
+        "InputError",
+        "ParameterError",
+        "ReleaseDamaged",
+        "SchemaError",
+        "SfumatoError",
+    ),
+    "sfumato.io.read": ("read_table",),
+    "sfumato.jobs.policy": ("Policy",),
+    "sfumato.methods": ("METHODS", "Anatomy", "Mondrian"),
+    "sfumato.models": (
+        "AlphaKAnonymity",
+        "BetaLikeness",
+        "DeltaPresence",
+        "KAnonymity",
+        "LDiversity",
+        "LUniqueGroups",
+        "MinimumWidth",
+        "TCloseness",
+    ),
+    "sfumato.randomness": ("Randomness",),
+    "sfumato.release": ("Release",),
+    "sfumato.schema": (
+        "Attribute",
+        "Bins",
+        "Dates",
+        "EqualWidth",
+        "Hierarchy",
+        "Kind",
+        "Mask",
+        "Quantiles",
+        "Role",
+        "Schema",
+    ),
+    "sfumato.table": ("decode", "encode"),
+    "sfumato.utility": ("ncp",),
+}
+_MODULES = ("datasets",)
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [
+    "METHODS",
+    "AlphaKAnonymity",
+    "Anatomy",
+    "Attribute",
+    "AuditReport",
+    "BetaLikeness",
+    "Bins",
+    "ClaimBroken",
+    "Dates",
+    "DeltaPresence",
+    "EngineUnavailable",
+    "EqualWidth",
+    "Hierarchy",
+    "HierarchyError",
+    "Infeasible",
+    "InputError",
+    "KAnonymity",
+    "Kind",
+    "LDiversity",
+    "LUniqueGroups",
+    "Mask",
+    "MinimumWidth",
+    "Mondrian",
+    "ParameterError",
+    "Policy",
+    "Quantiles",
+    "Randomness",
+    "Release",
+    "ReleaseDamaged",
+    "Role",
+    "Schema",
+    "SchemaError",
+    "SfumatoError",
+    "TCloseness",
+    "__version__",
+    "audit",
+    "datasets",
+    "decode",
+    "encode",
+    "ncp",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"sfumato.{name}")
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+    value = getattr(import_module(room), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """This package, in which `audit` is the function, though a room has the same name.
+
+    Importing a room binds it here as an attribute. `sfumato.audit(release)` must work whether or
+    not someone has imported the room before.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and name in _ROOM_OF:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -17,7 +17,7 @@ from sfumato.release.tables import text_column
 names = st.text(min_size=1, max_size=5) | st.text(
     alphabet="=\0\ufeff\n,'\"", min_size=1, max_size=4
 )
-cells = st.text(st.characters(exclude_characters="\0"), max_size=5)
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
 texts = cells | st.text(alphabet="=+-@\t\r\n'\",;1.e ", max_size=5)
 
 

@@ -121,7 +121,7 @@ def _drop(key):
         (_set(["tables", 0, "sha256"], "abc"), r"tables\.0\.sha256"),
         (_set(["tables", 0, "group"], "class"), r"tables\.0\.group"),
         (_set(["tables", 0, "attributes"], ["age", "age"]), "two attributes have the same name"),
-        (_set(["tables", 0, "attributes"], []), r"tables\.0\.attributes"),
+        (_set(["tables", 0, "attributes"], []), "'records' has neither attributes nor counts"),
         (_set(["tables"], []), "tables: "),
         (_set(["guarantees"], [{"k": 5}]), "a guarantee does not name its model"),
         (_set(["guarantees"], [{"model": "m", "attribute": "x"}]), "attribute that is not listed"),

@@ -50,11 +50,10 @@ def lie_within(values: pa.Array, ends: tuple[Point, Point]) -> bool:
     """Return whether no value lies outside the ends."""
     if not len(values):
         return True
-    plain = comparable(values)
-    # The ends of the values tell; as texts, so that a float is the decimal that it prints as.
-    extremes = pc.min_max(plain)
-    both = pa.array([extremes["min"].as_py(), extremes["max"].as_py()], plain.type)
-    low, high = (_point(text, values.type) for text in to_texts(both).to_pylist())
+    extremes = pc.min_max(comparable(values))
+    # As texts, so that a float is the decimal that it prints as.
+    texts = (extremes[end].cast(pa.string()).as_py() for end in ("min", "max"))
+    low, high = (_point(text, values.type) for text in texts)
     return low is not None and high is not None and ends[0] <= low and high <= ends[1]
 
 

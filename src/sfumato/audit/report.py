@@ -72,7 +72,9 @@ class AuditReport:
         """Raise ClaimBroken (ReleaseDamaged for a damaged release) unless all is well."""
         if self.ok:
             return
-        broken = [f"{verdict} does not hold" for verdict in self.guarantees if verdict.holds is False]
+        broken = [
+            f"{verdict} does not hold" for verdict in self.guarantees if verdict.holds is False
+        ]
         reasons = "; ".join([*broken, *self.problems]) or "a claim could not be confirmed"
         raise (ReleaseDamaged if self.damaged else ClaimBroken)(reasons)
 

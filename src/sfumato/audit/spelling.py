@@ -18,7 +18,9 @@ from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet
 
 # Spellings that mean what they seem to in every context, save for the word `null` and for labels.
 _PLAIN = r"^[0-9A-Za-z]([0-9A-Za-z ._+:<>=()/&'-]*[0-9A-Za-z.+])?$"
-_PLAIN_RANGE = r"^\[(?P<low>-?[0-9A-Za-z][0-9A-Za-z.:+-]*), (?P<high>-?[0-9A-Za-z][0-9A-Za-z.:+-]*)\]$"
+_PLAIN_RANGE = (
+    r"^\[(?P<low>-?[0-9A-Za-z][0-9A-Za-z.:+-]*), (?P<high>-?[0-9A-Za-z][0-9A-Za-z.:+-]*)\]$"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

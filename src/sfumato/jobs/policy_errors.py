@@ -6,28 +6,53 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+
+EXPECTED = {
+    "": "a mapping with `attributes` and `method`",
+    "attributes": "a mapping of every column to its role, such as `age: {role: quasi-identifier}`",
+    "attributes.*": "a mapping such as {role: quasi-identifier}",
+    "attributes.*.role": "a role",
+    "attributes.*.hierarchy": "a file name, or a builder such as {mask: right}",
+    "attributes.*.order": "a list of the values from low to high",
+    "attributes.*.domain": "{min: ..., max: ...}, or a list of values",
+    "attributes.*.keep": "true or false",
+    "unit": "the name of a column",
+    "method": "a mapping such as {name: mondrian, k: 5}",
+    "method.name": "the name of a method",
+    "guarantees": "a list of mappings such as {model: k-anonymity, k: 5}",
+    "output": "a mapping such as {format: parquet}",
+    "output.formula_guard": "true or false",
+}
 
 
 def first_problem(
     error: ValidationError,
     known_keys: Mapping[str, Iterable[str]],
-    expected: Mapping[str, str],
     choices: Mapping[str, Iterable[str]],
 ) -> str:
     """Return the first problem of a policy.
 
-    `known_keys` has the valid keys by section (`""`, `attributes`, ...), `expected` what a key's
-    value must be, and `choices` the words that it may be. A slip in a key comes first: it is often
-    the reason why another key is missing.
+    `known_keys` has the valid keys of every section, and `choices` the words that a key may have;
+    both go by the pattern of the place, such as `attributes.*.role`. A slip in a key comes first:
+    it is often the reason why another key is missing.
     """
     problems = error.errors(include_url=False, include_context=False)
     problem = min(problems, key=lambda each: each["type"] != "extra_forbidden")
-    keys = [str(step) for step in problem["loc"]]
+    # pydantic's own step into a union is no key of the file
+    steps = [str(step) for step in problem["loc"] if step != "DomainBounds"]
     if problem["type"] == "extra_forbidden":
-        section = keys[0] if len(keys) > 1 else ""
-        return f"`{'.'.join(keys)}`: unknown key; {nearest(keys[-1], known_keys[section])}"
-    return _wrong_value(problem, keys, expected, choices)
+        known = known_keys[_pattern(steps[:-1])]
+        return f"`{'.'.join(steps)}`: unknown key; {nearest(steps[-1], known)}"
+    steps = steps[: 3 if steps[:1] == ["attributes"] else 2]  # below lie pydantic's own steps
+    place, pattern = ".".join(steps), _pattern(steps)
+    if problem["type"] == "missing":
+        return f"`{place}` is missing; give {EXPECTED.get(pattern, 'a value')}"
+    if pattern in choices:
+        return f"`{place}`: unknown word; {nearest(problem['input'], choices[pattern])}"
+    if problem["type"] == "value_error":
+        return problem["msg"].removeprefix("Value error, ")
+    wanted = EXPECTED.get(pattern, "a number")
+    return f"`{place}` must be {wanted}" if steps else f"a policy is {wanted}"
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
@@ -41,20 +66,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
     return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"
 
 
-def _wrong_value(
-    problem: ErrorDetails,
-    keys: list[str],
-    expected: Mapping[str, str],
-    choices: Mapping[str, Iterable[str]],
-) -> str:
-    depth = next((i for i in range(len(keys), 0, -1) if keys[i - 1] in expected), len(keys))
-    place, key = ".".join(keys[:depth]), keys[depth - 1] if keys else ""
-    if not keys:
-        return f"a policy is a mapping: {expected['']}"
-    if problem["type"] == "missing":
-        return f"`{place}` is missing; give {expected.get(key, 'a value')}"
-    if key in choices:
-        return f"`{place}`: {nearest(problem['input'], choices[key])}"
-    if problem["type"] == "value_error":
-        return f"`{place}`: {problem['msg'].removeprefix('Value error, ')}"
-    return f"`{place}` must be {expected.get(key, 'a mapping such as {role: quasi-identifier}')}"
+def _pattern(steps: list[str]) -> str:
+    if len(steps) > 1 and steps[0] == "attributes":
+        steps = ["attributes", "*", *steps[2:]]
+    return ".".join(steps)

@@ -7,6 +7,7 @@ keys are always texts. Only `true`, `false`, `null` and plain numbers are anythi
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ _PLAIN = {
 class _Refused(Exception):  # noqa: N818 -- never leaves this module
     """A problem on a line of the file."""
 
-    def __init__(self, problem: str, mark: yaml.Mark | None) -> None:
+    def __init__(self, problem: str, mark: Any) -> None:
         line = f"line {mark.line + 1}: " if mark is not None else ""
         super().__init__(line + problem)
 
@@ -43,7 +44,7 @@ class _Loader(yaml.SafeLoader):
     _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise _Refused("anchors and aliases are not supported; write it out", event.start_mark)
         if self._depth >= MAX_DEPTH:
@@ -53,8 +54,8 @@ class _Loader(yaml.SafeLoader):
         self._depth -= 1
         return node
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
-        mapping: dict[str, Any] = {}
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        mapping: dict[Hashable, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise _Refused("a key must be a plain name", key_node.start_mark)
@@ -65,10 +66,7 @@ class _Loader(yaml.SafeLoader):
         return mapping
 
 
-_Loader.add_constructor(
-    yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG,
-    lambda loader, node: loader.construct_mapping(node, deep=True),
-)
+_Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_mapping)
 for _tag, (_pattern, _starts) in _PLAIN.items():
     _Loader.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), _starts)
 

@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.errors import ParameterError
 from sfumato.models.alpha_k import AlphaKAnonymity
 from sfumato.models.beta_likeness import BetaLikeness
+from sfumato.models.buckets import LUniqueBuckets, TCloseBuckets
 from sfumato.models.declared import DeltaPresence
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity, LUniqueGroups
@@ -23,7 +24,9 @@ MODELS: dict[str, type[Model]] = {
         KAnonymity,
         LDiversity,
         LUniqueGroups,
+        LUniqueBuckets,
         TCloseness,
+        TCloseBuckets,
         AlphaKAnonymity,
         BetaLikeness,
         MinimumWidth,
@@ -65,9 +68,11 @@ __all__ = [
     "Histogram",
     "KAnonymity",
     "LDiversity",
+    "LUniqueBuckets",
     "LUniqueGroups",
     "MinimumWidth",
     "Model",
+    "TCloseBuckets",
     "TCloseness",
     "Total",
     "from_claim",

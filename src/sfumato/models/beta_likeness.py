@@ -20,6 +20,7 @@ class BetaLikeness(Model):
     """
 
     name: ClassVar[str] = "beta-likeness"
+    compares_with_whole: ClassVar[bool] = True
     at_least: ClassVar[bool] = False
     attribute: str
     beta: float

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sfumato.models.statistics import GroupStatistics, Histogram, Total
+from sfumato.models.statistics import GroupStatistics, Histogram, Ints, Total
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column, Groups, Table
 
@@ -28,14 +28,19 @@ def table_totals(table: Table, attributes: Sequence[str]) -> dict[str, Total]:
         column, histogram = table[name], histograms[name]
         counts = np.zeros(column.null_code + 1, dtype=np.int64)
         counts[histogram.codes] = histogram.counts
-        totals[name] = Total(
-            counts,
-            int(histogram.present[0]),
-            ordered=column.kind is not Kind.CATEGORICAL,
-            tree=column.tree,
-            points=column.points if column.kind is Kind.NUMERIC else None,
-        )
+        totals[name] = column_total(column, counts, int(histogram.present[0]))
     return totals
+
+
+def column_total(column: Column, counts: Ints, present: int) -> Total:
+    """Return the totals of a column, of which so many people have each code."""
+    return Total(
+        counts,
+        present,
+        ordered=column.kind is not Kind.CATEGORICAL,
+        tree=column.tree,
+        points=column.points if column.kind is Kind.NUMERIC else None,
+    )
 
 
 def _histogram(table: Table, groups: Groups, column: Column) -> Histogram:

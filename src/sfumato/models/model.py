@@ -30,6 +30,7 @@ class Model(ABC):
     monotone: ClassVar[bool] = True  # holds for a union of groups that hold
     checkable: ClassVar[bool] = True  # published files can show it
     at_least: ClassVar[bool] = True  # a larger level protects more
+    compares_with_whole: ClassVar[bool] = False  # needs the distribution of the whole table
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ class TCloseness(Model):
     """
 
     name: ClassVar[str] = "t-closeness"
+    compares_with_whole: ClassVar[bool] = True
     at_least: ClassVar[bool] = False
     attribute: str
     t: float

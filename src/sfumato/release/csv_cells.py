@@ -20,6 +20,7 @@ import pyarrow.csv as arrow_csv
 
 from sfumato.release.dtypes import is_text
 from sfumato.release.tables import TEXT, coded_texts
+from sfumato.schema.kinds import comparable_type
 from sfumato.schema.text import from_texts, to_texts
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -86,12 +87,14 @@ def _read_header(source: io.BufferedReader) -> list[str]:
     The names may hold anything, and Arrow's reader goes astray at a zero byte. In cells of the
     grammar there is none, so it gets the rows only.
     """
-    record, is_open = b"", True
-    while is_open and (line := source.readline()):
-        record += line
-        is_open = record.count(b'"') % 2 == 1  # a line end inside quotes
+    lines = [source.readline()]
+    quotes = lines[0].count(b'"')
+    while quotes % 2 and (line := source.readline()):  # a line end inside quotes
+        lines.append(line)
+        quotes += line.count(b'"')
     try:
-        names = next(csv.reader(io.StringIO(record.decode(), newline=""), strict=True), [])
+        record = io.StringIO(b"".join(lines).decode(), newline="")
+        names = next(csv.reader(record, strict=True), [])
     except csv.Error:
         raise ValueError("malformed header") from None
     if not names or len(set(names)) != len(names):
@@ -137,11 +140,15 @@ def restored(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.Array:
 
 
 def _field_column(column: pa.ChunkedArray, formula_guard: bool) -> pa.Array:
-    if not pa.types.is_dictionary(column.type):
-        return _fields(to_texts(column).combine_chunks(), formula_guard)
-    coded = coded_texts(column)
-    fields = _fields(coded.dictionary, formula_guard)
+    is_coded = pa.types.is_dictionary(column.type)
+    coded = coded_texts(column) if is_coded else _distinct_coded(column)
+    fields = _fields(to_texts(coded.dictionary), formula_guard)
     return pa.DictionaryArray.from_arrays(coded.indices, fields)
+
+
+def _distinct_coded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    hashable = column.cast(comparable_type(column.type)).combine_chunks()
+    return hashable.dictionary_encode()
 
 
 def _fields(texts: pa.Array, formula_guard: bool) -> pa.Array:

@@ -9,6 +9,7 @@ to whole hours. An end may lie outside what the data type can hold (127 becomes 
 
 from __future__ import annotations
 
+import sys
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -19,6 +20,7 @@ from sfumato.errors import ParameterError
 _STEPS = 20
 # Enough digits for any 256-bit decimal, so that no step of the arithmetic rounds.
 _EXACT = Context(prec=400)
+_LARGEST = sys.float_info.max
 
 
 def round_outward(minimum: Any, maximum: Any) -> tuple[Any, Any]:
@@ -39,7 +41,8 @@ def round_outward(minimum: Any, maximum: Any) -> tuple[Any, Any]:
             return int(low), int(high)
         case float():
             low, high = _outward(Decimal(repr(minimum)), Decimal(repr(maximum)))
-            return float(low), float(high)
+            # the next round number may be beyond all floats
+            return max(float(low), -_LARGEST), min(float(high), _LARGEST)
         case Decimal():
             return _outward(minimum, maximum)
         case datetime():

@@ -115,18 +115,23 @@ class AttributeEntry(_Part):
 
 
 class TableEntry(_Part):
-    """One published table; `file` and `sha256` are known once it is saved."""
+    """One published table; `file` and `sha256` are known once it is saved.
+
+    A table without attributes says how many there are of something in each group.
+    """
 
     name: TableName
     file: str | None = None
     sha256: Sha256 | None = None
-    attributes: tuple[Name, ...] = Field(min_length=1)
+    attributes: tuple[Name, ...]
     group: Literal["group"] | None = None
     count: Literal["count"] | None = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         _refuse_twice(self.attributes, "attribute")
+        if not self.attributes and not (self.group and self.count):
+            raise ValueError(f"table '{self.name}' has neither attributes nor counts of groups")
         # This also keeps `file` inside the folder and apart from every other table's.
         if self.file not in (None, f"{self.name}.parquet", f"{self.name}.csv"):
             raise ValueError(f"the file of table '{self.name}' must be named after the table")

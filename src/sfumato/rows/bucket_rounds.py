@@ -48,3 +48,35 @@ def rounds_of_largest(
             group_of[first_item[order[j]] + left[j]] = rounds
         rounds += 1
     return group_of, rounds
+
+
+@numba.njit(cache=True, nogil=True)
+def deal_unique(
+    counts: npt.NDArray[np.int64],
+    l: int,  # noqa: E741
+    rng: np.random.Generator,
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Return each item's group and the number of groups, no two items of a bucket in one group.
+
+    The rounds of `rounds_of_largest` are the groups; each item left over joins a random group
+    without its bucket. If no bucket holds more than 1/l of all items (the caller's duty), at most
+    one item a bucket and fewer than l in all are left over, and such a group exists because no
+    bucket has more items than there are groups.
+    """
+    group_of, groups = rounds_of_largest(counts, l)
+    taken = np.zeros(groups, np.bool_)
+    first = 0
+    for bucket in range(len(counts)):
+        items = group_of[first : first + counts[bucket]]
+        if counts[bucket] > 0 and items[0] < 0:  # a bucket is used up from its end
+            taken[:] = False
+            for j in range(1, len(items)):
+                taken[items[j]] = True
+            choice = rng.integers(0, groups - len(items) + 1)
+            for group in range(groups):
+                if not taken[group]:
+                    if choice == 0:
+                        items[0] = group
+                    choice -= 1
+        first += counts[bucket]
+    return group_of, groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +14,6 @@ from sfumato.models import (
     GroupStatistics,
     KAnonymity,
     LDiversity,
-    LUniqueGroups,
     Model,
 )
 from sfumato.models.counting import group_statistics, table_totals
@@ -30,6 +30,12 @@ def bind_to_table(table: Table, models: Sequence[Model]) -> tuple[BoundModel, ..
                 raise ParameterError(
                     f"{model.name} is asked for `{name}`, which is not a sensitive attribute"
                 )
+        if table.units is not None and model.compares_with_whole:
+            raise ParameterError(
+                f"{model.name} needs one row a person, and some people have several: a release "
+                "cannot show how the people of the whole table are distributed; "
+                "keep one row each, or ask for l-diversity"
+            )
     totals = table_totals(table, names)
     return tuple(model.bind(totals) for model in models)
 
@@ -38,7 +44,8 @@ def refuse_infeasible(table: Table, models: Sequence[Model]) -> None:
     """Raise Infeasible, with what would be feasible, unless the whole table satisfies the models.
 
     All models here survive the union of groups, so a table that fails as one group has no
-    partition that holds.
+    partition that holds. (Where people have several rows a union may count some of them once
+    only; then a table may be refused that a partition would have protected.)
     """
     whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
     names = tuple(dict.fromkeys(name for model in models for name in model.needs))
@@ -55,29 +62,41 @@ def _advice(bound: BoundModel, statistics: GroupStatistics) -> str:
         return f"k = {model.k} is more than the {people} people in the table; use k <= {people}"
     if isinstance(model, AlphaKAnonymity) and model.k > people:
         return f"k = {model.k} is more than the {people} people in the table; use k <= {people}"
-    attribute = model.needs[0]
-    if isinstance(model, (LDiversity, LUniqueGroups)):
-        return diversity_advice(attribute, model, statistics)
     reached = bound.worst(statistics)
+    if isinstance(model, LDiversity):
+        return _diversity_advice(model, reached)
     return (
-        f"{model.name} of `{attribute}` cannot hold: the whole table reaches {reached:.4g}; "
+        f"{model.name} of `{model.needs[0]}` cannot hold: the whole table reaches {reached:.4g}; "
         "relax the parameter"
     )
 
 
-def diversity_advice(
-    attribute: str, model: LDiversity | LUniqueGroups, statistics: GroupStatistics
-) -> str:
-    """Return why the whole table is not l-diverse, with the largest l that is feasible."""
-    histogram = statistics.histograms[attribute]
-    variant = model.variant if isinstance(model, LDiversity) else "frequency"
-    present = int(histogram.present[0])
-    distinct = len(histogram.codes)
-    largest = int(histogram.counts.max(initial=0))
-    share = f"the commonest value of `{attribute}` has {largest / max(present, 1):.1%} of the rows"
-    if variant == "distinct":
-        return f"l = {model.l:g} is infeasible: `{attribute}` has {distinct} different values"
-    if variant == "frequency":
-        feasible = present // largest if largest else 0
-        return f"l = {model.l:g} is infeasible: {share}; the largest feasible l is {feasible}"
-    return f"{variant} l = {model.l:g} is infeasible: {share}; use a smaller l"
+def _diversity_advice(model: LDiversity, reached: float) -> str:
+    """Return why the whole table, which reaches so much, is not l-diverse, and what would be.
+
+    What is reached is the largest feasible l: of the table as a whole, and so of any part.
+    """
+    attribute, problem = model.attribute, f"l = {model.l:g} is infeasible"
+    if model.variant == "distinct":
+        values = int(reached)
+        return (
+            f"{problem}: `{attribute}` has {values} different values; "
+            f"the largest feasible l is {max(values, 1)}"
+        )
+    if model.variant == "frequency":
+        return (
+            f"{problem}: the commonest value of `{attribute}` has {1 / reached:.1%} of the rows; "
+            f"the largest feasible l is {int(reached)}"
+        )
+    if model.variant == "entropy":
+        feasible = max(math.floor(reached * 100) / 100, 1)
+        return (
+            f"entropy {problem}: the entropy of `{attribute}` is that of {reached:.4g} equally "
+            f"common values; the largest feasible l is {feasible:g}"
+        )
+    if math.isinf(reached):
+        return f"recursive {problem}: `{attribute}` has fewer different values; use a smaller l"
+    return (
+        f"recursive {problem}: with it `{attribute}` needs a c above {reached:.4g}; "
+        "use a larger c or a smaller l"
+    )

@@ -250,7 +250,7 @@ def _tie_cut(
 
 
 @numba.njit(cache=True, nogil=True)
-def _part(work: Codes, start: int, end: int, side: Bytes) -> int:
+def part(work: Codes, start: int, end: int, side: Bytes) -> int:
     """Move the rows of side 0 to the front, in place; return where side 1 begins."""
     low, high = start, end - 1
     while low <= high:
@@ -299,17 +299,17 @@ def split(
         for i in range(start, end):
             side[i] = place[i] != cut if found.alone[chosen] else place[i] > cut
         if options.size_only or _allowed(work, start, end, layout, book, side, scratch):
-            return _part(work, start, end, side)
+            return part(work, start, end, side)
     if (
         options.best_cut
         and not options.size_only
         and _search_cut(work, start, end, axes, layout, book, options, place, side, scratch)
     ):
-        return _part(work, start, end, side)
+        return part(work, start, end, side)
     if options.relaxed and _tie_cut(
         work, start, end, axes, layout, book, options, place, side, scratch
     ):
-        return _part(work, start, end, side)
+        return part(work, start, end, side)
     return -1
 
 

@@ -47,6 +47,9 @@ class Attribute:
     policy states: {"min", "max"} bounds for numeric kinds, or the values for the others.
     `missing` says whether a missing sensitive value counts as a value. `min_width` is the width
     that the values of a group must span (a share of the range when below 1).
+
+    A semi-sensitive attribute says which of its cells are sensitive: by a boolean column (`flag`),
+    by a rule on other columns (`when`), or at random with a given `density`, for experiments.
     """
 
     name: str
@@ -58,6 +61,9 @@ class Attribute:
     missing: Missing = "excluded"
     keep: bool = False
     min_width: float | None = None
+    flag: str | None = None
+    when: str | None = None
+    density: float | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -75,6 +81,22 @@ class Attribute:
             raise SchemaError(f"column '{self.name}': `order` lists a value twice")
         if self.order is not None and self.kind not in (None, Kind.ORDINAL):
             raise SchemaError(f"column '{self.name}': `order` is for ordinal attributes")
+        self._check_flags()
+
+    def _check_flags(self) -> None:
+        given = [key for key in ("flag", "when", "density") if getattr(self, key) is not None]
+        if self.role is Role.SEMI_SENSITIVE and len(given) != 1:
+            raise SchemaError(
+                f"column '{self.name}' is semi-sensitive: say which cells are sensitive by one of "
+                "`flag` (a boolean column), `when` (a rule) or `density` (experiments only)"
+            )
+        if self.role is not Role.SEMI_SENSITIVE and given:
+            raise SchemaError(
+                f"column '{self.name}': `{given[0]}` is for semi-sensitive columns, "
+                f"and this one is {self.role}"
+            )
+        if self.density is not None and not 0 <= self.density <= 1:
+            raise SchemaError(f"column '{self.name}': `density` must lie between 0 and 1")
 
     @property
     def is_published(self) -> bool:

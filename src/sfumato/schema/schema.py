@@ -80,13 +80,25 @@ class Schema:
             if name not in columns:
                 raise SchemaError(f"column '{name}' {_absent(name, columns)}")
         known = {attribute.name: attribute for attribute in self.attributes}
-        forgotten = [name for name in columns if name not in known]
+        flags = {attribute.flag for attribute in self.attributes}
+        forgotten = [name for name in columns if name not in known and name not in flags]
         if forgotten:
             raise SchemaError(
                 f"columns without a role: {_listed(forgotten)}; "
                 "give each one (`insensitive` leaves a column out)"
             )
-        return Schema(tuple(known[name] for name in columns), self.unit)
+        for attribute in self.attributes:
+            if attribute.flag is not None and attribute.flag not in columns:
+                raise SchemaError(
+                    f"the flags of column '{attribute.name}' are column '{attribute.flag}', which "
+                    f"{_absent(attribute.flag, columns)}"
+                )
+            if attribute.flag in known and known[attribute.flag].is_published:
+                raise SchemaError(
+                    f"column '{attribute.flag}' holds flags and is never published; "
+                    "give it no role of its own"
+                )
+        return Schema(tuple(known[name] for name in columns if name in known), self.unit)
 
     @classmethod
     def of(cls, roles: Mapping[str, str] | None = None, /, **more: str) -> Schema:

@@ -1,8 +1,8 @@
 """The one text form of a value, used by hierarchies, cells, domains and CSV files.
 
 Integers and decimals in plain digits, floats in their shortest exact form, booleans `true` and
-`false`, dates and timestamps in ISO form, durations as counts of their unit. Every text reads back
-to the value it came from.
+`false`, dates and timestamps in ISO form (UTC where they have a zone), durations as counts of
+their unit. Every text reads back to the value it came from.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ def to_texts(values: pa.Array) -> pa.Array:
         # Arrow would write small ones with an exponent
         numbers = values.to_pylist()
         return pa.array([None if n is None else f"{n:f}" for n in numbers], type=pa.string())
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        # in one zone, since historic offsets of others may have seconds, which do not read back
+        values = values.cast(pa.timestamp(values.type.unit, "UTC"))
     texts = values.cast(pa.string())
     if pa.types.is_timestamp(values.type):
         texts = pc.replace_substring(texts, " ", "T", max_replacements=1)

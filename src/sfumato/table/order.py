@@ -41,8 +41,10 @@ def arrange(values: pa.Array, cells: pa.ChunkedArray, attribute: Attribute) -> A
     if attribute.hierarchy is None:
         return Arrangement(kind, order)
     if len(values) == 0:
-        given = attribute.hierarchy
-        return Arrangement(kind, order, given if isinstance(given, Hierarchy) else None)
+        given = attribute.hierarchy  # a builder has nothing to build from
+        if not isinstance(given, Hierarchy):
+            return Arrangement(kind, order)
+        return Arrangement(kind, order, given, given.bind([]))
     return _arrange_by_hierarchy(values.take(pa.array(order)), order, kind, attribute)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,8 @@ class Table:
 
     `columns` are those that a release may show in some form: identifiers and dropped insensitive
     columns are in the `schema` alone. `units` says whose row it is, by codes 0, 1, ...; it is None
-    where every row is a person of its own.
+    where every row is a person of its own. `flags` says of semi-sensitive columns which cells are
+    sensitive.
     """
 
     # Out of the representation, which ends up in tracebacks and logs: they hold people's data.
@@ -27,9 +30,13 @@ class Table:
     columns: tuple[Column, ...] = field(repr=False)
     rows: int
     units: npt.NDArray[np.int32] | None = field(default=None, repr=False)
+    flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        arrays = [column.codes for column in self.columns]
+        arrays: list[npt.NDArray[Any]] = [column.codes for column in self.columns]
+        for flags in self.flags.values():
+            flags.flags.writeable = False
+            arrays.append(flags)
         if self.units is not None:
             self.units.flags.writeable = False
             arrays.append(self.units)

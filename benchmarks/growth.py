@@ -1,0 +1,66 @@
+"""From single runs to what they show: medians, ratios, growth with the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import log
+from statistics import median
+from typing import Any
+
+GROWTH_TOLERANCE = 0.05  # added to the exponent of n log n: times are never exact
+
+
+def medians(runs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return one entry a case and size, numbers being medians over its rounds, in first order."""
+    rounds: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for run in runs:
+        rounds.setdefault((run["case"], run["rows"]), []).append(run)
+    return [_median(same) | {"rounds": len(same)} for same in rounds.values()]
+
+
+def _median(same: Sequence[Any]) -> Any:
+    first = same[0]
+    if isinstance(first, Mapping):
+        return {key: _median([each[key] for each in same]) for key in first}
+    return median(same) if isinstance(first, float | int) else first
+
+
+def growth(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return, for every step in size of a case, the exponent of its time beside that of n log n."""
+    by_case: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        if "partition" in result["seconds"]:
+            by_case.setdefault(result["case"], []).append(result)
+    steps = []
+    for case, sizes in by_case.items():
+        for small, large in pairwise(sorted(sizes, key=lambda result: result["rows"])):
+            n, more = small["rows"], large["rows"]
+            limit = exponent(n * log(n), more * log(more), n, more) + GROWTH_TOLERANCE
+            reached = {
+                "partition": exponent(
+                    small["seconds"]["partition"], large["seconds"]["partition"], n, more
+                ),
+                "total": exponent(small["total_seconds"], large["total_seconds"], n, more),
+            }
+            steps.append({"case": case, "from": n, "to": more, "limit": limit, **reached})
+    return steps
+
+
+def exponent(time: float, more_time: float, rows: int, more_rows: int) -> float:
+    """Return the slope between two points on logarithmic scales.
+
+    >>> exponent(1.0, 4.0, 10, 20)
+    2.0
+    """
+    return log(more_time / time) / log(more_rows / rows)
+
+
+def over_floor(results: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], float]:
+    """Return how many times longer than reading and writing alone each case takes, by size."""
+    floors = {r["rows"]: r["total_seconds"] for r in results if r["case"] == "floor"}
+    return {
+        (r["case"], r["rows"]): r["total_seconds"] / floors[r["rows"]]
+        for r in results
+        if r["case"] != "floor" and r["rows"] in floors
+    }

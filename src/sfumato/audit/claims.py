@@ -1,0 +1,63 @@
+"""One claim of the manifest against the evidence of the published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.audit.report import Verdict
+from sfumato.audit.statistics import Evidence, statistics_of
+from sfumato.errors import ParameterError, ReleaseDamaged
+from sfumato.models import MODELS, GroupStatistics, KAnonymity, Model, from_claim
+
+UNKNOWN = "unknown model"
+DECLARED = "declared, not checked"
+# A claim of the format that files cannot show, and that no maker here makes yet.
+_ONLY_DECLARED = frozenset({"differential-privacy"})
+# Far above any table, far below where a product of counts and parameters would overflow.
+_LARGEST = 2**31 - 1
+
+
+def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
+    """Return whether every group of the release satisfies the claim, and the worst level reached.
+
+    Refuses (ReleaseDamaged) a claim that is not fully stated, has impossible parameters, or is
+    about an attribute that the release does not show as sensitive.
+    """
+    name = claim["model"]
+    if name in _ONLY_DECLARED:
+        return Verdict(claim, None, note=DECLARED)
+    if name not in MODELS:
+        return Verdict(claim, None, note=UNKNOWN)
+    try:
+        model = from_claim(claim)
+        if not model.checkable:
+            return Verdict(claim, None, note=DECLARED)
+        return _checked(claim, model, evidence)
+    except ParameterError as error:
+        line = " ".join(str(error).split())  # it may quote a key of the manifest
+        raise ReleaseDamaged(f"the manifest makes no sensible claim: {line}") from None
+
+
+def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verdict:
+    attribute = next(iter(model.needs), None)
+    if attribute is not None and attribute not in evidence.sensitive:
+        raise ParameterError(f"{model.name} is about '{attribute}', which is not sensitive")
+    if any(isinstance(value, int | float) and value > _LARGEST for value in claim.values()):
+        raise ParameterError(f"{model.name} has a parameter above {_LARGEST:,}")
+    statistics, totals = statistics_of(
+        evidence, attribute, by_hierarchy=getattr(model, "distance", None) == "hierarchical"
+    )
+    notes = [evidence.note]
+    if (evidence.crowds < evidence.sizes).any() and hasattr(model, "k"):
+        # The layout shows quasi-identifiers exactly: a group's size protects its links only.
+        if isinstance(model, KAnonymity):
+            statistics = GroupStatistics(evidence.crowds, {})
+            notes.append("counts people with the same quasi-identifiers")
+        else:
+            notes.append("k counts the people of a group, whose quasi-identifiers may differ")
+    bound = model.bind(totals)
+    if not len(evidence.sizes):
+        return Verdict(claim, True, note="no records")
+    holds = bool(bound.holds(statistics).all())
+    return Verdict(claim, holds, bound.worst(statistics), "; ".join(filter(None, notes)))

@@ -1,0 +1,69 @@
+"""The audit: every guarantee of a release re-derived from its published files alone."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from sfumato.audit.claims import UNKNOWN, judge
+from sfumato.audit.layouts import examine
+from sfumato.audit.report import AuditReport, Verdict
+from sfumato.release import Manifest, Release
+
+
+def audit(release: Release | str | PathLike[str]) -> AuditReport:
+    """Return a verdict on every claim of a release, given as such or as its folder.
+
+    *Guarantee*: nothing is taken from the makers but the files; a claim is only said to hold if
+    every published group satisfies it.
+    *Refuses* (ReleaseDamaged): a release that is incomplete, altered, inconsistent with itself, or
+    of a layout that this version cannot judge.
+
+    >>> import pyarrow as pa
+    >>> from sfumato.release import AttributeEntry, Bounds, TableEntry
+    >>> manifest = Manifest(
+    ...     method="mondrian", layout="generalized", software="sfumato 0.1.0",
+    ...     created="2026-01-31", rows=2,
+    ...     attributes=(AttributeEntry(name="age", role="quasi-identifier", kind="numeric",
+    ...                                type="int64", domain=Bounds(min=20, max=40)),),
+    ...     tables=(TableEntry(name="records", attributes=("age",), group="group"),),
+    ...     guarantees=({"model": "k-anonymity", "k": 2},),
+    ... )
+    >>> records = pa.table({"group": [1, 1], "age": ["[25, 28]", "[25, 28]"]})
+    >>> audit(Release(manifest, {"records": records})).to_json()["guarantees"]
+    [{'model': 'k-anonymity', 'k': 2, 'holds': True, 'worst': 2.0}]
+    """
+    if not isinstance(release, Release):
+        release = Release.load(release)
+    evidence = examine(release)
+    verdicts = tuple(judge(claim, evidence) for claim in release.manifest.guarantees)
+    doubts = _doubts(release.manifest, verdicts)
+    ok = not doubts and all(verdict.holds is not False for verdict in verdicts)
+    return AuditReport(ok, verdicts, (*doubts, *_remarks(release.manifest, verdicts)))
+
+
+def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
+    """Return why the release cannot be relied on, whatever its groups are like."""
+    doubts = []
+    if not verdicts:
+        doubts.append("the release claims nothing, so there is nothing to confirm")
+    if any(verdict.note == UNKNOWN for verdict in verdicts):
+        doubts.append("a claim is of a model that this version does not know")
+    if manifest.test:
+        doubts.append(
+            "the release was made with a public test seed: anyone can undo its randomness; "
+            "publish again without a test seed"
+        )
+    return doubts
+
+
+def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
+    """Return what must be said although the claims stand."""
+    remarks = []
+    if manifest.suppressed_by_value:
+        remarks.append(
+            f"{manifest.suppressed} records were withheld because of their sensitive values: "
+            "their absence tells these values, so those people are not protected"
+        )
+    if verdicts and all(verdict.holds is None for verdict in verdicts):
+        remarks.append("no claim could be checked: the published files cannot show any of them")
+    return remarks

@@ -1,0 +1,116 @@
+"""From published groups to the statistics that privacy models look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.audit.coded import comparable
+from sfumato.audit.domains import Domain
+from sfumato.models import GroupStatistics, Histogram, Total
+from sfumato.schema.attribute import Kind
+from sfumato.schema.text import to_texts
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensitiveValues:
+    """How many people of each group have each value of a sensitive attribute.
+
+    Codes of `histogram` are positions in `values`, `len(values)` being a missing one. The values
+    ascend: as numbers, as the domain lists them (ordinal), or by text.
+    """
+
+    domain: Domain
+    values: pa.Array
+    histogram: Histogram
+
+    @classmethod
+    def count(
+        cls, domain: Domain, values: pa.Array, groups: Ints, codes: Ints, counts: Ints, total: int
+    ) -> SensitiveValues:
+        """Return the values in order with their counts in `total` groups; codes as in `values`."""
+        order = _order(domain, values)
+        arranged = _ranks(order)[codes]
+        histogram = Histogram.count(groups, arranged, counts, total, len(values))
+        return cls(domain, values.take(pa.array(order)), histogram)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What the published tables show of their groups, all consistent.
+
+    `sizes` counts people a group; `crowds` how many of them cannot be told apart by their
+    quasi-identifiers. `note` says what had to be taken on trust.
+    """
+
+    sizes: Ints
+    crowds: Ints
+    sensitive: Mapping[str, SensitiveValues]
+    note: str = ""
+
+
+def statistics_of(
+    evidence: Evidence, attribute: str | None, *, by_hierarchy: bool
+) -> tuple[GroupStatistics, dict[str, Total]]:
+    """Return the statistics of all groups and the totals, for a model of the attribute (or none).
+
+    `by_hierarchy` says that the model needs the values in the order of the hierarchy's leaves.
+    """
+    if attribute is None:
+        return GroupStatistics(evidence.sizes, {}), {}
+    found = evidence.sensitive[attribute]
+    histogram, kind = found.histogram, found.domain.entry.kind
+    tree = None
+    if by_hierarchy and found.domain.hierarchy is not None:
+        tree = found.domain.hierarchy.bind(to_texts(found.values).to_pylist())
+        histogram = _recoded(histogram, _ranks(tree.order))
+    null_code = len(found.values)
+    total = Total(
+        np.bincount(histogram.codes, histogram.counts, null_code + 1).astype(np.int64),
+        int(histogram.present.sum()),
+        ordered=tree is None and found.domain.has_order,
+        tree=tree,
+        points=_points(found.values) if tree is None and kind is Kind.NUMERIC else None,
+    )
+    return GroupStatistics(evidence.sizes, {attribute: histogram}), {attribute: total}
+
+
+def _order(domain: Domain, values: pa.Array) -> Ints:
+    """Return the positions of the values from low to high."""
+    if domain.entry.kind is Kind.ORDINAL and domain.listed is not None:
+        places = pc.index_in(to_texts(values), domain.listed)
+    else:
+        places = comparable(values)
+    return np.asarray(pc.array_sort_indices(places).to_numpy(), dtype=np.int64)
+
+
+def _ranks(order: Ints) -> Ints:
+    """Return the new code of every old one; that of a missing value stays the last."""
+    ranks = np.empty(len(order) + 1, dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    ranks[-1] = len(order)
+    return ranks
+
+
+def _recoded(histogram: Histogram, code_of: Ints) -> Histogram:
+    """Return the histogram with other codes, ascending again within each group."""
+    codes = code_of[histogram.codes]
+    owners = np.repeat(np.arange(len(histogram.present)), np.diff(histogram.offsets))
+    place = np.argsort(owners * len(code_of) + codes)
+    return Histogram(histogram.offsets, codes[place], histogram.counts[place], histogram.present)
+
+
+def _points(values: pa.Array) -> npt.NDArray[np.float64]:
+    """Return positions on the number line; dates and times count in the unit of their type."""
+    if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
+        values = values.cast(pa.int32())
+    elif pa.types.is_temporal(values.type):
+        values = values.cast(pa.int64())
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))

@@ -1,0 +1,104 @@
+"""`sfumato anonymize`: publish a table under a policy."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.options import Data, Engine, Force, Format, Json, PolicyFile
+from sfumato.cli.progress import terminal_progress
+from sfumato.cli.show import claim_text, clean, show_json, show_warnings
+from sfumato.errors import EngineUnavailable
+
+if TYPE_CHECKING:
+    from sfumato.jobs.anonymize import Publication
+
+EXAMPLE = "Example: sfumato anonymize patients.csv --policy policy.yaml --out release"
+
+
+def anonymize(
+    data: Data,
+    policy: PolicyFile,
+    out: Annotated[Path, typer.Option("--out", help="The folder of the release.")],
+    force: Force = False,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Write the private record of the run here.")
+    ] = None,
+    seed_file: Annotated[
+        Path | None, typer.Option("--seed-file", help="A secret of 16 random bytes or more.")
+    ] = None,
+    test_seed: Annotated[
+        int | None, typer.Option("--test-seed", help="Repeatable; marks the release as a test.")
+    ] = None,
+    format: Annotated[
+        Format | None, typer.Option("--format", help="Wins over the policy's `output`.")
+    ] = None,
+    no_formula_guard: Annotated[
+        bool, typer.Option("--no-formula-guard", help="Leave `=1+2` in CSV cells as it is.")
+    ] = False,
+    engine: Annotated[Engine, typer.Option("--engine", help="What does the work.")] = Engine.LOCAL,
+    as_json: Json = False,
+) -> None:
+    """Publish a table under a policy, as a folder that anyone can audit.
+
+    DATA is a CSV or Parquet file, or a folder or 'pattern*' of such files.
+    """
+    if engine is Engine.SPARK:
+        raise EngineUnavailable("this version has no Spark engine; use --engine local")
+    from sfumato.jobs.anonymize import anonymize as run
+    from sfumato.jobs.seeds import randomness_of
+
+    randomness, warnings = randomness_of(seed_file, test_seed)
+    with terminal_progress() as progress:
+        made = run(
+            data,
+            policy,
+            out,
+            randomness=randomness,
+            format=None if format is None else format.value,
+            formula_guard=False if no_formula_guard else None,
+            force=force,
+            record=record,
+            warnings=warnings,
+            progress=progress,
+        )
+    if as_json:
+        show_json(publication_json(made))
+        return
+    for line in publication_lines(made):
+        print(clean(line))
+    print(clean(f"next: {shlex.join(['sfumato', 'audit', str(made.path)])}"))
+    show_warnings(made.warnings)
+
+
+def publication_lines(made: Publication) -> list[str]:
+    """Return what came out of a run, in a few lines."""
+    manifest = made.manifest
+    withheld = f", {manifest.suppressed} withheld" if manifest.suppressed else ""
+    plural = "" if made.groups == 1 else "s"
+    lines = [
+        f"{manifest.method}: {manifest.rows} rows in {made.groups} group{plural}{withheld}",
+        "guarantees: " + "; ".join(claim_text(claim) for claim in manifest.guarantees),
+    ]
+    if made.ncp is not None:
+        lines.append(f"mean NCP: {made.ncp.mean:.4f} (0: nothing is lost, 1: everything)")
+    return [*lines, f"release: {made.path}"]
+
+
+def publication_json(made: Publication) -> dict[str, Any]:
+    """Return what came out of a run as plain data."""
+    manifest = made.manifest
+    return {
+        "release": str(made.path),
+        "method": manifest.method,
+        "rows": manifest.rows,
+        "suppressed": manifest.suppressed,
+        "groups": made.groups,
+        "test": manifest.test,
+        "guarantees": list(manifest.guarantees),
+        "ncp": None if made.ncp is None else {"total": made.ncp.total, "mean": made.ncp.mean},
+        "warnings": list(made.warnings),
+    }

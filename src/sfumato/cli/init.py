@@ -1,0 +1,44 @@
+"""`sfumato init`: draft a policy."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Data, Force, Json
+from sfumato.cli.progress import terminal_progress
+from sfumato.cli.show import clean, show_json, show_warnings
+
+EXAMPLE = "Example: sfumato init patients.csv -o policy.yaml"
+
+
+def init(
+    data: Data,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The policy file to write; - prints it.")
+    ] = Path("policy.yaml"),
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Draft a policy: roles, kinds and hierarchies of all columns, each with its reason.
+
+    DATA is a CSV or Parquet file, or a folder or 'pattern*' of such files.
+    """
+    from sfumato.jobs.draft import draft
+
+    to_stdout = str(out) == "-"
+    with terminal_progress() as progress:
+        made = draft(data, None if to_stdout else out, force=force, progress=progress)
+    if as_json:
+        show_json({"policy": made.text if to_stdout else str(out), "warnings": made.warnings})
+        return
+    if to_stdout:
+        print(made.text, end="")
+    else:
+        print(clean(f"wrote {out}: check the role of every column, then run"))
+        command = ["sfumato", "anonymize", data, "--policy", str(out), "--out", "release"]
+        print(clean(f"  {shlex.join(command)}"))
+    show_warnings(made.warnings)

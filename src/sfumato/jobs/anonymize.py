@@ -1,0 +1,167 @@
+"""Publish: a table and a policy in, a release out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import InputError
+from sfumato.io.read import read_table
+from sfumato.jobs.doubts import narrow_groups, wrong_intervals
+from sfumato.jobs.policy import Policy
+from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.record import RecordPlace, RunRecord
+from sfumato.jobs.suppress import rows_to_withhold
+from sfumato.methods import Anatomy, Method
+from sfumato.randomness import Randomness
+from sfumato.release import Manifest, Release
+from sfumato.release.manifest import MANIFEST
+from sfumato.release.release import FileFormat
+from sfumato.table import Table, encode
+from sfumato.utility import Ncp, ncp
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A release that was written, and what its maker should know of it."""
+
+    path: Path
+    manifest: Manifest
+    groups: int
+    ncp: Ncp | None
+    warnings: tuple[str, ...]
+    timings: Mapping[str, float]
+
+
+def anonymize(
+    data: str | os.PathLike[str],
+    policy: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    randomness: Randomness | None = None,
+    format: FileFormat | None = None,
+    formula_guard: bool | None = None,
+    force: bool = False,
+    record: str | os.PathLike[str] | None = None,
+    warnings: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Publication:
+    """Publish the table of a file under a policy file, as a release folder.
+
+    `format` and `formula_guard` win over the policy's `output`. `warnings` are those that arose
+    before the run; they go into its record. Refuses (SfumatoError) whatever stands in the way; the
+    folder and the record then do not appear.
+    """
+    path, record_path = Path(out), None if record is None else Path(record)
+    randomness = randomness or Randomness.fresh()
+    stages = Stages(progress)
+    _refuse_occupied(path, force)
+    with RecordPlace.at(record_path, path, force=force) as place:
+        with stages.stage("reading the policy"):
+            rules = Policy.load(Path(policy))
+            method, schema = rules.method(), rules.schema()
+        with stages.stage("reading the data"):
+            rows = read_table(data)
+        with stages.stage("encoding"):
+            table = encode(rows, schema)
+        withheld = np.zeros(0, dtype=np.int64)
+        if rules.content.on_infeasible == "suppress":
+            with stages.stage("choosing rows to withhold"):
+                withheld = _withheld(table, method, randomness)
+                if len(withheld):
+                    table = encode(_without(rows, withheld), schema)
+        del rows
+        with stages.stage(f"partitioning by {method.name}"):
+            release = _stated(method.release(table, randomness), rules, len(withheld))
+        with stages.stage("measuring"):
+            loss = ncp(release, table) if release.manifest.layout == "generalized" else None
+            warnings += (
+                *rules.warnings(),
+                *wrong_intervals(table),
+                *narrow_groups(release, table),
+                *_about_withheld(len(withheld)),
+            )
+        with stages.stage("writing"):
+            output = rules.content.output
+            release.save(
+                path,
+                format=format or output.format,
+                force=force,
+                formula_guard=output.formula_guard if formula_guard is None else formula_guard,
+            )
+        place.fill(
+            RunRecord(
+                data=os.fspath(data),
+                policy=os.fspath(policy),
+                release=os.fspath(out),
+                seed=randomness.key,
+                test=randomness.is_test,
+                timings=stages.timings,
+                warnings=warnings,
+                suppressed_rows=(withheld + 1).tolist(),
+            )
+        )
+    return Publication(
+        path, release.manifest, _group_count(release), loss, warnings, stages.timings
+    )
+
+
+def _refuse_occupied(path: Path, force: bool) -> None:
+    """Refuse early, before a long run, what writing the release would refuse at its end."""
+    if not path.parent.is_dir():
+        raise InputError(f"'{path.parent}' is not a folder; create it first")
+    if not os.path.lexists(path):
+        return
+    if not force:
+        raise InputError(f"'{path}' exists; use --force to replace it")
+    if not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file()):
+        raise InputError(f"'{path}' is not a release and is not replaced; choose another name")
+
+
+def _withheld(table: Table, method: Method, randomness: Randomness) -> npt.NDArray[np.int64]:
+    # Policies allow it for Anatomy only, which itself refuses all but one sensitive attribute.
+    if not isinstance(method, Anatomy) or len(table.sensitive) != 1:
+        return np.zeros(0, dtype=np.int64)
+    rng = randomness.generator("withheld rows")
+    return rows_to_withhold(table, table.sensitive[0].name, method.l, rng=rng)
+
+
+def _without(rows: pa.Table, withheld: npt.NDArray[np.int64]) -> pa.Table:
+    keep = np.ones(rows.num_rows, dtype=np.bool_)
+    keep[withheld] = False
+    return rows.filter(pa.array(keep))
+
+
+def _about_withheld(count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (
+        f"{count} rows were withheld because their sensitive value is too common; their absence "
+        "tells their value, so those people are not protected",
+    )
+
+
+def _stated(release: Release, rules: Policy, withheld: int) -> Release:
+    """Return the release with what the method does not know: declared models, withheld rows."""
+    manifest = release.manifest
+    claims = [model.claim() for model in rules.declared()]
+    updated = manifest.model_copy(
+        update={
+            "guarantees": (*manifest.guarantees, *claims),
+            "suppressed": manifest.suppressed + withheld,
+            "suppressed_by_value": manifest.suppressed_by_value or withheld > 0,
+        }
+    )
+    return Release(updated, release.tables, release.hierarchies)
+
+
+def _group_count(release: Release) -> int:
+    table = next(entry for entry in release.manifest.tables if entry.group)
+    return int(pc.count_distinct(release.tables[table.name]["group"]).as_py())

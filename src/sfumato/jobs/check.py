@@ -1,0 +1,134 @@
+"""Whether a policy fits a table, with the values that keep it from fitting.
+
+An error message must not hold values, since it ends up in logs; here someone asks for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.errors import SfumatoError
+from sfumato.io.read import read_table
+from sfumato.jobs.policy import Policy
+from sfumato.jobs.progress import Progress, Stages
+from sfumato.methods import Anatomy, Method, Mondrian
+from sfumato.models import KAnonymity, LDiversity, Model
+from sfumato.rows.eligibility import refuse_infeasible
+from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Schema
+from sfumato.schema.distinct import distinct
+from sfumato.schema.text import to_texts
+from sfumato.table import Table, encode
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What keeps a policy from fitting a table, and what is doubtful.
+
+    `problems` and `warnings` are lines without values. `missing` has, by column, the values
+    without an entry in its hierarchy, `wrong_intervals` the (value, label) pairs where the label
+    reads as an interval that does not contain the value.
+    """
+
+    problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+    missing: Mapping[str, tuple[str, ...]]
+    wrong_intervals: Mapping[str, tuple[tuple[str, str], ...]]
+
+    @property
+    def fits(self) -> bool:
+        """Whether `anonymize` would run."""
+        return not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain values that JSON can hold."""
+        return {
+            "fits": self.fits,
+            "problems": list(self.problems),
+            "warnings": list(self.warnings),
+            "missing": {name: list(values) for name, values in self.missing.items()},
+            "wrong_intervals": {
+                name: [list(pair) for pair in pairs] for name, pairs in self.wrong_intervals.items()
+            },
+        }
+
+
+def check(
+    data: str | os.PathLike[str],
+    policy: str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
+) -> CheckReport:
+    """Return whether the policy fits the table of a file.
+
+    Refuses (SfumatoError) files that cannot be read, and a policy that is wrong in itself.
+    """
+    stages = Stages(progress)
+    with stages.stage("reading the policy"):
+        rules = Policy.load(Path(policy))
+        method, schema = rules.method(), rules.schema()
+    with stages.stage("reading the data"):
+        table = read_table(data)
+    with stages.stage("checking"):
+        reports = _hierarchy_reports(table, schema)
+        return CheckReport(
+            _problems(table, schema, method, rules),
+            rules.warnings(),
+            {name: report.missing for name, report in reports.items() if report.missing},
+            {
+                name: report.wrong_intervals
+                for name, report in reports.items()
+                if report.wrong_intervals
+            },
+        )
+
+
+def _hierarchy_reports(data: pa.Table, schema: Schema) -> dict[str, HierarchyReport]:
+    return {
+        attribute.name: attribute.hierarchy.report(_texts(data, attribute))
+        for attribute in schema
+        if isinstance(attribute.hierarchy, Hierarchy) and attribute.name in data.column_names
+    }
+
+
+def _texts(data: pa.Table, attribute: Attribute) -> list[str]:
+    texts: list[str] = to_texts(distinct(data[attribute.name], attribute.name).values).to_pylist()
+    return sorted(texts)
+
+
+def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> tuple[str, ...]:
+    """Return what stands in the way of publishing."""
+    try:
+        table = encode(data, schema)
+        if rules.content.on_infeasible == "error":
+            refuse_infeasible(table, _asked(method, table))
+    except SfumatoError as error:
+        return _of_columns(data, schema) or (str(error),)
+    return ()
+
+
+def _of_columns(data: pa.Table, schema: Schema) -> tuple[str, ...]:
+    """Return the problems of all columns, each tried on its own."""
+    problems = []
+    for attribute in schema:
+        if attribute.is_published and attribute.name in data.column_names:
+            try:
+                encode(data.select([attribute.name]), Schema((attribute,)))
+            except SfumatoError as error:
+                problems.append(str(error))
+    return tuple(problems)
+
+
+def _asked(method: Method, table: Table) -> list[Model]:
+    """Return what the whole table must satisfy for the method to have a chance."""
+    match method:
+        case Mondrian():
+            return [KAnonymity(method.k), *(m for m in method.models if m.checkable)]
+        case Anatomy():
+            return [LDiversity(column.name, method.l) for column in table.sensitive]
+    return []

@@ -1,0 +1,166 @@
+"""The content of a policy file: its sections and keys, checked one by one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
+
+from sfumato.errors import SchemaError
+from sfumato.jobs.policy_errors import first_problem
+from sfumato.schema import Kind, Role
+
+Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
+Number = StrictInt | StrictFloat
+# The keys of an attribute that ask for a privacy model, and those that only steer one.
+MODEL_KEYS = ("l", "variant", "c", "t", "distance", "alpha", "beta")
+
+_FOR_SENSITIVE = (*MODEL_KEYS, "min_width", "missing")
+_NOT_YET = (Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class DomainBounds(_Section):
+    """The ends of a stated numeric domain."""
+
+    min: Number | StrictStr
+    max: Number | StrictStr
+
+
+class AttributePolicy(_Section):
+    """What the policy says of one column."""
+
+    role: Role
+    kind: Kind | None = None
+    hierarchy: StrictStr | dict[str, Any] | None = None
+    order: list[Scalar] | None = None
+    domain: DomainBounds | list[Scalar] | None = None
+    keep: bool = False
+    missing: Literal["excluded", "value"] = "excluded"
+    min_width: Number | None = None
+    flag: Any = None
+    when: Any = None
+    l: Number | None = None  # noqa: E741 -- the key's name in every paper
+    variant: StrictStr | None = None
+    c: Number | None = None
+    t: Number | None = None
+    distance: StrictStr | None = None
+    alpha: Number | None = None
+    beta: Number | None = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return the keys for privacy models that are given."""
+        given = self.model_dump(include=set(MODEL_KEYS))
+        return {key: given[key] for key in MODEL_KEYS if given[key] is not None}
+
+
+class MethodPolicy(_Section):
+    """The publishing method and its parameters."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
+    name: StrictStr
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as given."""
+        return dict(self.model_extra or {})
+
+
+class OutputPolicy(_Section):
+    """How the release is written."""
+
+    format: Literal["parquet", "csv"] = "parquet"
+    formula_guard: bool = True
+
+
+class PolicyFile(_Section):
+    """The whole content of a policy file."""
+
+    attributes: dict[str, AttributePolicy]
+    unit: StrictStr | None = None
+    method: MethodPolicy
+    guarantees: list[dict[str, Any]] = []
+    on_infeasible: Literal["error", "suppress"] = "error"
+    output: OutputPolicy = OutputPolicy()
+
+    @model_validator(mode="after")
+    def _is_coherent(self) -> Self:
+        for name, attribute in self.attributes.items():
+            _check_attribute(name, attribute)
+        return self
+
+    @property
+    def sensitive(self) -> dict[str, AttributePolicy]:
+        """The sensitive attributes by name."""
+        return {
+            name: attribute
+            for name, attribute in self.attributes.items()
+            if attribute.role is Role.SENSITIVE
+        }
+
+
+def parse(content: Any, name: str) -> PolicyFile:
+    """Return the checked content of the policy called `name`.
+
+    Refuses (SchemaError, one line) unknown keys, with the nearest valid one, impossible values,
+    and roles that no method of this version protects.
+    """
+    try:
+        return PolicyFile.model_validate(content)
+    except ValidationError as error:
+        raise SchemaError(f"{name}: {first_problem(error, _KNOWN_KEYS, _CHOICES)}") from None
+
+
+_KNOWN_KEYS = {
+    "": list(PolicyFile.model_fields),
+    "attributes.*": list(AttributePolicy.model_fields),
+    "output": list(OutputPolicy.model_fields),
+    "attributes.*.domain": list(DomainBounds.model_fields),
+}
+_CHOICES = {
+    "attributes.*.role": [str(role) for role in Role],
+    "attributes.*.kind": [str(kind) for kind in Kind],
+    "attributes.*.missing": ["excluded", "value"],
+    "on_infeasible": ["error", "suppress"],
+    "output.format": ["parquet", "csv"],
+}
+
+
+def _check_attribute(name: str, attribute: AttributePolicy) -> None:
+    """Refuse keys that contradict the role; the exception becomes one line of the policy."""
+    if attribute.role in _NOT_YET or attribute.flag is not None or attribute.when is not None:
+        what = attribute.role if attribute.role in _NOT_YET else "semi-sensitive"
+        raise ValueError(
+            f"column '{name}': no method of this version protects {what} attributes; "
+            "make it quasi-identifier or sensitive, without `flag` and `when`"
+        )
+    if attribute.role is not Role.SENSITIVE:
+        for key in _FOR_SENSITIVE:
+            if key in attribute.model_fields_set:
+                raise ValueError(
+                    f"column '{name}': `{key}` is for sensitive attributes, and this one is "
+                    f"{attribute.role}"
+                )
+    if attribute.domain is not None and attribute.kind is not None:
+        is_numeric = attribute.kind is Kind.NUMERIC
+        if is_numeric != isinstance(attribute.domain, DomainBounds):
+            form = "{min: ..., max: ...}" if is_numeric else "a list of values"
+            raise ValueError(
+                f"column '{name}': the domain of a {attribute.kind} attribute is {form}"
+            )
+    if isinstance(attribute.domain, DomainBounds):
+        low, high = attribute.domain.min, attribute.domain.max
+        if not isinstance(low, str) and not isinstance(high, str) and low > high:
+            raise ValueError(f"column '{name}': the `min` of its domain is above the `max`")

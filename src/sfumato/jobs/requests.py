@@ -1,0 +1,208 @@
+"""From a policy to the method and the models that it asks for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from sfumato.errors import ParameterError
+from sfumato.jobs.policy_errors import nearest
+from sfumato.jobs.policy_file import MODEL_KEYS, AttributePolicy, PolicyFile
+from sfumato.methods import METHODS, Method
+from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    LDiversity,
+    LUniqueGroups,
+    Model,
+    TCloseness,
+    from_claim,
+)
+
+_BETA_VARIANTS = ("basic", "enhanced")
+
+
+def method_of(policy: PolicyFile) -> Method:
+    """Return the method with its parameters, and the models of the policy if it takes any.
+
+    Refuses (ParameterError) an unknown method, unknown or missing parameters, and models that the
+    method cannot be asked for.
+    """
+    name = policy.method.name
+    if name not in METHODS:
+        raise ParameterError(f"there is no method `{name}`; {nearest(name, METHODS)}")
+    fields = {field.name: field for field in dataclasses.fields(cast(Any, METHODS[name]))}
+    given = policy.method.parameters
+    valid = [key for key in fields if key != "models"]
+    takes_models = "models" in fields
+    if takes_models:
+        valid += [key for key in MODEL_KEYS if key not in fields]
+    for key in given:
+        if key not in valid:
+            raise ParameterError(f"`method.{key}`: {name} has no such key; {nearest(key, valid)}")
+    if policy.on_infeasible == "suppress" and name != "anatomy":
+        raise ParameterError(f"`on_infeasible: suppress` is for anatomy; {name} only knows `error`")
+    parameters = {
+        key: _parameter(value, fields[key].type, key)
+        for key, value in given.items()
+        if key in fields
+    }
+    if takes_models:
+        parameters["models"] = _models(policy)
+    else:
+        parameters |= _only_l(policy, fields)
+    for key, field in fields.items():
+        if key not in parameters and field.default is dataclasses.MISSING:
+            raise ParameterError(f"{name} needs `{key}`: add it to `method`")
+    method = METHODS[name](**parameters)
+    if not takes_models:
+        _refuse_not_kept(policy, parameters)
+    return method
+
+
+def declared_by(policy: PolicyFile) -> tuple[Model, ...]:
+    """Return the models under `guarantees` that files cannot show."""
+    return tuple(model for model in _guarantees(policy) if not model.checkable)
+
+
+def unprotected(policy: PolicyFile) -> tuple[str, ...]:
+    """Return a warning for every sensitive attribute that no model protects."""
+    protected = {name for model in _guarantees(policy) for name in model.needs}
+    if policy.method.name != "mondrian" or _asked_of_method(policy):
+        return ()
+    return tuple(
+        f"k-anonymity alone does not protect '{name}': a group may share one value; "
+        "add `l` or `t` to it"
+        for name, attribute in policy.sensitive.items()
+        if not attribute.asked() and name not in protected
+    )
+
+
+def _asked_of_method(policy: PolicyFile) -> dict[str, Any]:
+    given = policy.method.parameters
+    return {key: given[key] for key in MODEL_KEYS if key in given}
+
+
+def _parameter(value: Any, annotation: Any, key: str) -> Any:
+    """Return a truth value for `yes` and its kin; all else is checked by the method itself."""
+    if annotation not in (bool, "bool"):
+        return value
+    try:
+        return TypeAdapter(bool).validate_python(value)
+    except ValidationError:
+        raise ParameterError(f"`method.{key}` must be true or false") from None
+
+
+def _models(policy: PolicyFile) -> tuple[Model, ...]:
+    defaults = _asked_of_method(policy)
+    sensitive = policy.sensitive
+    if defaults and not sensitive:
+        raise ParameterError(
+            f"`method.{next(iter(defaults))}` is about sensitive attributes, and there are none"
+        )
+    k = policy.method.parameters.get("k")
+    models = [
+        model
+        for name, attribute in sensitive.items()
+        for model in _models_of(name, attribute, defaults, k)
+    ]
+    models += [model for model in _guarantees(policy) if model.checkable]
+    return tuple(dict.fromkeys(models))
+
+
+def _models_of(
+    name: str, attribute: AttributePolicy, defaults: Mapping[str, Any], k: Any
+) -> list[Model]:
+    """Return the models of one attribute; its own keys win over those of the method."""
+    own = attribute.asked()
+    asked = {**defaults, **own}
+    place = f"`attributes.{name}`"
+    for key, needed in (("variant", ("l", "beta")), ("c", ("l",)), ("distance", ("t",))):
+        if key in asked and not any(other in asked for other in needed):
+            raise ParameterError(f"{place}: `{key}` needs {' or '.join(f'`{n}`' for n in needed)}")
+    variant: Any = asked.get("variant")
+    of_beta = variant in _BETA_VARIANTS
+    if variant is not None and of_beta and "beta" not in asked:
+        raise ParameterError(f"{place}: `variant: {variant}` needs `beta`")
+    models: list[Model] = []
+    try:
+        if "l" in asked:
+            kind: Any = variant if variant is not None and not of_beta else "frequency"
+            # a `c` for all attributes steers only those that are recursive
+            c = asked.get("c") if kind == "recursive" else own.get("c")
+            models.append(LDiversity(name, asked["l"], kind, c, attribute.missing))
+        elif variant is not None and not of_beta:
+            raise ParameterError(f"`variant` must be one of {', '.join(_BETA_VARIANTS)}")
+        if "t" in asked:
+            distance = asked.get("distance", "equal")
+            models.append(TCloseness(name, asked["t"], distance, attribute.missing))
+        if "alpha" in asked:
+            if k is None:
+                raise ParameterError("`alpha` needs `k` in the method")
+            models.append(AlphaKAnonymity(name, asked["alpha"], k))
+        if "beta" in asked:
+            models.append(BetaLikeness(name, asked["beta"], variant if of_beta else "basic"))
+    except ParameterError as error:
+        raise ParameterError(f"{place}: {error}") from None
+    return models
+
+
+def _guarantees(policy: PolicyFile) -> list[Model]:
+    models = []
+    sensitive = policy.sensitive
+    for number, claim in enumerate(policy.guarantees, start=1):
+        try:
+            model = from_claim(claim)
+        except ParameterError as error:
+            raise ParameterError(f"`guarantees`, entry {number}: {error}") from None
+        for name in model.needs:
+            if name not in sensitive:
+                raise ParameterError(
+                    f"`guarantees`, entry {number}: '{name}' is not a sensitive attribute; "
+                    f"{nearest(name, sensitive)}"
+                )
+        models.append(model)
+    return models
+
+
+# Methods that have an `l` and take no other model
+
+
+def _only_l(policy: PolicyFile, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `l` that a sensitive attribute asks for; it wins over the method's."""
+    name = policy.method.name
+    found = {}
+    for column, attribute in policy.sensitive.items():
+        for key in attribute.asked():
+            if key != "l" or "l" not in fields:
+                raise ParameterError(
+                    f"`attributes.{column}.{key}`: {name} cannot be asked for it; use mondrian"
+                )
+        if attribute.missing == "value":
+            raise ParameterError(
+                f"`attributes.{column}.missing`: {name} does not count missing values; "
+                "leave it `excluded`, or use mondrian"
+            )
+        if attribute.l is not None:
+            found["l"] = attribute.l
+    return found
+
+
+def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:
+    """Refuse guarantees that the method does not give anyway."""
+    name = policy.method.name
+    for number, model in enumerate(_guarantees(policy), start=1):
+        is_diversity = isinstance(model, LUniqueGroups) or (
+            isinstance(model, LDiversity)
+            and (model.variant, model.missing)
+            in (("frequency", "excluded"), ("distinct", "excluded"))
+        )
+        is_kept = is_diversity and cast(LUniqueGroups, model).l <= parameters.get("l", 0)
+        if model.checkable and not is_kept:
+            raise ParameterError(
+                f"`guarantees`, entry {number}: {name} does not give {model.name} to this degree; "
+                "use mondrian, or change the entry"
+            )

@@ -1,0 +1,58 @@
+"""The fewest rows to withhold so that a sensitive attribute can be split into l-unique groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import Infeasible
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+
+
+def most_kept(counts: Ints, l: int) -> int:  # noqa: E741 -- the parameter's name in every paper
+    """Return how often a value may occur so that the most rows stay: 0 where no row can.
+
+    With every count cut to at most m, the rows are eligible if m · l <= the sum of the cut counts.
+    The difference of the two sides is concave in m and 0 at m = 0, so all m up to the largest one
+    are eligible, and the largest keeps most.
+
+    >>> most_kept(np.array([7, 2, 1]), 2), most_kept(np.array([7, 2, 1]), 4)
+    (3, 0)
+    """
+    low, high = 0, int(counts.max(initial=0))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if middle * l <= int(np.minimum(counts, middle).sum()):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def rows_to_withhold(
+    table: Table,
+    attribute: str,
+    l: int,  # noqa: E741
+    *,
+    rng: np.random.Generator,
+) -> Ints:
+    """Return the fewest rows without which `attribute` is l-eligible, ascending.
+
+    They are chosen at random among the rows of each value that is too common; rows without a value
+    always stay. *Refuses* (Infeasible) an attribute with fewer than l different values.
+    """
+    column = table[attribute]
+    counts = np.bincount(column.codes, minlength=column.null_code + 1)[: column.null_code]
+    most = most_kept(counts, l)
+    if most == 0:
+        raise Infeasible(
+            f"l = {l} is infeasible: `{attribute}` has {column.cardinality} different values, so "
+            f"no rows would be left; use l <= {column.cardinality}"
+        )
+    withheld = [
+        rng.choice(np.flatnonzero(column.codes == code), int(counts[code]) - most, replace=False)
+        for code in np.flatnonzero(counts > most)  # fewer than l values are so common
+    ]
+    return np.sort(np.concatenate(withheld)) if withheld else np.zeros(0, dtype=np.int64)

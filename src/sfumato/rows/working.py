@@ -1,0 +1,132 @@
+"""The working rows of a partitioner, and threads that split them.
+
+A partitioner parts the rows of one matrix in place, so every node of its tree is a contiguous
+piece. Nodes are independent: large ones are split one by one, smaller ones are finished by one
+thread, and the result does not depend on which thread did what.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.rows.feasible import Sensitive
+from sfumato.table import Column, Groups, Table
+
+Codes = npt.NDArray[np.int32]
+Scratch = TypeVar("Scratch")
+
+_SUBTREES_A_THREAD = 16  # below this share of the rows one thread finishes a subtree on its own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkingRows:
+    """One matrix that holds all a row needs, so that parting rows moves it as a whole.
+
+    Columns: quasi-identifier codes, sensitive codes, the unit and its (unit, value) pairs when
+    units repeat, and last the row's number; `layout` says where. `begins` marks, in the end, the
+    position where each group begins.
+    """
+
+    matrix: Codes
+    layout: Sensitive
+    unit_count: int
+    pair_count: int
+    begins: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        quasi_identifiers: Sequence[Column],
+        table: Table,
+        order: npt.NDArray[np.int64] | None = None,
+    ) -> WorkingRows:
+        """Return the working rows of a table, in the given order."""
+        codes = [column.codes for column in (*quasi_identifiers, *table.sensitive)]
+        first = len(quasi_identifiers)
+        unit, unit_count, pair_count = -1, 0, 0
+        if table.units is not None:
+            unit, unit_count = len(codes), table.unit_count
+            codes.append(table.units)
+            for column in table.sensitive:
+                keys = table.units.astype(np.int64) * (column.null_code + 1) + column.codes
+                _, pair = np.unique(keys, return_inverse=True)
+                codes.append(pair.astype(np.int32))
+                pair_count = max(pair_count, int(pair.max()) + 1)
+        matrix = np.empty((table.rows, len(codes) + 1), dtype=np.int32)
+        for j, column_codes in enumerate(codes):
+            matrix[:, j] = column_codes if order is None else column_codes[order]
+        matrix[:, -1] = np.arange(table.rows) if order is None else order
+        nulls = np.array([column.null_code for column in table.sensitive], dtype=np.int64)
+        layout = Sensitive(first, len(table.sensitive), unit, nulls)
+        return cls(matrix, layout, unit_count, pair_count, np.zeros(table.rows, dtype=np.bool_))
+
+    def groups(self) -> Groups:
+        """Return the groups that `begins` marks."""
+        ids = np.empty(len(self.matrix), dtype=np.int32)
+        ids[self.matrix[:, -1]] = np.cumsum(self.begins, dtype=np.int32) - 1
+        return Groups(ids, int(self.begins.sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splitter(Generic[Scratch]):
+    """How a partitioner splits: once (-1: no cut), or as far as it goes, marking `begins`."""
+
+    new_scratch: Callable[[], Scratch]
+    split: Callable[[int, int, Scratch], int]
+    finish: Callable[[int, int, Scratch], None]
+
+
+def split_all(
+    working: WorkingRows, splitter: Splitter[Scratch], within: Groups | None = None
+) -> Groups:
+    """Return the groups into which the splitter divides the rows, or each group of `within`."""
+    rows = len(working.matrix)
+    threads = os.cpu_count() or 1
+    large = rows // (_SUBTREES_A_THREAD * threads)
+    scratches: SimpleQueue[Scratch] = SimpleQueue()
+    for _ in range(threads):
+        scratches.put(splitter.new_scratch())
+
+    def advance(start: int, end: int) -> list[tuple[int, int]]:
+        scratch = scratches.get()
+        try:
+            if end - start <= large:
+                splitter.finish(start, end, scratch)
+                return []
+            middle = splitter.split(start, end, scratch)
+            if middle >= 0:
+                return [(start, middle), (middle, end)]
+            working.begins[start] = True
+            return []
+        finally:
+            scratches.put(scratch)
+
+    bounds = [0, rows] if within is None else within.offsets.tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        pending: set[Future[list[tuple[int, int]]]] = {
+            pool.submit(advance, start, end) for start, end in pairwise(bounds)
+        }
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                pending |= {pool.submit(advance, *part) for part in future.result()}
+    return working.groups()
+
+
+def row_order(
+    rows: int, within: Groups | None, rng: np.random.Generator | None
+) -> npt.NDArray[np.int64] | None:
+    """Return the rows sorted by the groups of `within`, at random inside them if `rng` is given."""
+    if rng is None:
+        return None if within is None else within.order
+    order = rng.permutation(rows)
+    return order if within is None else order[np.argsort(within.ids[order], kind="stable")]

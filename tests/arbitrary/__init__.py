@@ -1,0 +1,1 @@
+"""Arbitrary inputs for property tests: whatever the product must be able to take."""

@@ -1,0 +1,158 @@
+"""Arbitrary small tables as people have them, with roles: the worst that a policy may be given.
+
+Identifiers and dropped columns hold canaries, texts that may never be found in a release. Values
+of other columns are telling where they can be: long enough to be recognised in an error message.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+
+from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
+from sfumato.schema.builders import Mask
+
+IDENTIFIER_CANARY = "canary of an identifier"
+DROPPED_CANARY = "canary of a dropped column"
+
+# Marks of the cell grammar, of CSV and of spreadsheets, words that it uses itself, other scripts
+# from right to left, combining characters (one of them decomposed), invisible ones, and emptiness.
+TEXTS = (
+    *("null", "*", "", " ", "true", "007", "NaN"),
+    *("Ward 3, east", "[25, 28]", "[25, 28[", "{Female, Male}", "{null, Male}", "either | or"),
+    *('said "secret" things', "'quoted secret'", "semi;colon", "tab\tand\nnewline", "\\u0041"),
+    *("=SECRET(A1)", "+41 79 secret", "-secret", "@secret"),
+    *("حساسية الصدر", "אנמיה\u200f קשה", "Nicole\u0301 Zu\u0308rich", "Nicolé Zürich"),
+    *("secret\u200bword", "\ufeffsecret", "🩺 doctor", "%2Fsecret", "group", "count"),
+)
+_MOMENTS = st.datetimes(dt.datetime(1901, 1, 1), dt.datetime(2099, 1, 1))
+CELLS: dict[pa.DataType, st.SearchStrategy[Any]] = {
+    pa.string(): st.sampled_from(TEXTS) | st.text(max_size=6),
+    pa.bool_(): st.booleans(),
+    pa.int8(): st.integers(-128, 127),
+    pa.int64(): st.sampled_from([7310045, 7310046, -9911223344, 0, 2**63 - 1, -(2**63)]),
+    pa.uint64(): st.sampled_from([0, 1, 2**64 - 1, 8844221]),
+    pa.float32(): st.floats(width=32, allow_infinity=False),
+    pa.float64(): st.sampled_from([float("nan"), 0.1, -0.0, 0.0, 12345.678, 1e300, 5e-324])
+    | st.floats(allow_infinity=False),
+    pa.decimal128(12, 2): st.integers(-(10**12) + 1, 10**12 - 1).map(lambda n: Decimal(n) / 100),
+    pa.date32(): st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)),
+    pa.timestamp("us"): _MOMENTS,
+    pa.timestamp("ms", "Europe/Madrid"): _MOMENTS.map(lambda moment: moment.replace(microsecond=0)),
+    pa.time32("s"): st.times().map(lambda time: time.replace(microsecond=0)),
+    pa.duration("s"): st.integers(-(10**9), 10**9).map(lambda s: dt.timedelta(seconds=s)),
+    pa.null(): st.none(),
+}
+DICTIONARIES = tuple(
+    pa.dictionary(pa.int32(), value, ordered)
+    for value in (pa.string(), pa.int64())
+    for ordered in (False, True)
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Frame:
+    """A table with its schema."""
+
+    data: pa.Table
+    schema: Schema
+
+    def __repr__(self) -> str:
+        """Say what a failing example is, briefly: the columns that may be published."""
+        return "\n".join(
+            f"{each.name!r} {each.role} {each.kind} {self.data[each.name].type}: "
+            f"{self.data[each.name].to_pylist()} {each.hierarchy or ''}"
+            for each in self.schema
+            if each.is_published
+        )
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def order_of(self, name: str) -> list[Any] | None:
+        """Return the values of an ordinal attribute from low to high, None for any other."""
+        column, attribute = self.data[name].combine_chunks(), self.schema[name]
+        is_ordered = pa.types.is_dictionary(column.type) and column.type.ordered
+        if attribute.kind is not Kind.ORDINAL and not is_ordered:
+            return None
+        if is_ordered:
+            return list(dict.fromkeys(column.dictionary.to_pylist()))
+        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        return sorted({v for v in plain.to_pylist() if v is not None and v == v})  # noqa: PLR0124
+
+    @property
+    def hierarchies(self) -> dict[str, list[tuple[str, ...]]]:
+        """The rows of the hierarchies that the policy supplies, by attribute."""
+        return {
+            attribute.name: attribute.hierarchy.rows()
+            for attribute in self.schema
+            if isinstance(attribute.hierarchy, Hierarchy)
+        }
+
+
+@st.composite
+def _column(draw: Any, dtype: pa.DataType, rows: int) -> pa.Array:
+    """Return a column with missing and repeated values, or none but missing ones."""
+    plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    pool = draw(st.lists(CELLS[plain], min_size=draw(st.sampled_from([1, 4, 8])), max_size=9))
+    shape = draw(st.sampled_from(["some missing"] * 4 + ["none missing"] * 4 + ["all missing"]))
+    cells = {"some missing": st.none() | st.sampled_from(pool), "all missing": st.none()}
+    drawn = st.lists(cells.get(shape, st.sampled_from(pool)), min_size=rows, max_size=rows)
+    if not pa.types.is_dictionary(dtype):
+        return pa.array(draw(drawn), dtype)
+    # An unused entry must not be published either, and repeated ones are one value.
+    entries = pa.array(pool, plain)
+    places = [None if cell is None else pool.index(cell) for cell in draw(drawn)]
+    return pa.DictionaryArray.from_arrays(
+        pa.array(places, pa.int32()), entries, ordered=dtype.ordered
+    )
+
+
+@st.composite
+def _attribute(draw: Any, name: str, role: Role, column: pa.Array) -> Attribute:
+    """Return a role with a hierarchy where there can be one: supplied, or built from the data."""
+    is_text = pa.types.is_string(column.type)
+    hierarchy: Any = None
+    if is_text:
+        values = sorted({value for value in column.to_pylist() if value is not None})
+        choice = draw(st.sampled_from(["none", "supplied", "built"]))
+        if choice == "built":
+            hierarchy = Mask("right", "#")
+        elif choice == "supplied":
+            parents = draw(st.lists(st.sampled_from("πσ"), min_size=len(values) + 1))
+            leaves = [value for value in values if value not in ("*", "π", "σ")]
+            paths = zip([*leaves, "never seen"], parents, strict=False)
+            hierarchy = Hierarchy.from_rows([(leaf, node, "*") for leaf, node in paths], name)
+    kind = None
+    if not is_text and hierarchy is None and not pa.types.is_null(column.type):
+        kind = draw(st.sampled_from([None, None, Kind.CATEGORICAL, Kind.ORDINAL]))
+    return Attribute(name, role, kind=kind, hierarchy=hierarchy)
+
+
+@st.composite
+def frames(draw: Any, *, max_rows: int = 12) -> Frame:
+    """Return a table with an identifier, a dropped and a kept column, and columns of any type."""
+    rows = draw(st.integers(1, max_rows))
+    types = st.sampled_from([*[pa.string()] * 6, *CELLS, *DICTIONARIES])
+    count = draw(st.sampled_from([1, 1, 2, 2, 3, 0]))
+    roles = [Role.QUASI_IDENTIFIER] * count + [Role.SENSITIVE]
+    columns: dict[str, pa.Array] = {}
+    attributes = []
+    names = ("age, or so", "الاسم", "zip;code")
+    for place, role in enumerate(roles):
+        name = "illness" if role is Role.SENSITIVE else names[place]
+        columns[name] = draw(_column(draw(types), rows))
+        attributes.append(draw(_attribute(name, role, columns[name])))
+    columns["name"] = pa.array([f"{IDENTIFIER_CANARY} {i}" for i in range(rows)])
+    columns["note"] = pa.array([f"{DROPPED_CANARY} {i}" for i in range(rows)])
+    attributes += [Attribute("name", Role.IDENTIFIER), Attribute("note", Role.INSENSITIVE)]
+    if draw(st.booleans()):
+        columns["ward"] = pa.array(["kept ward"] * rows)
+        attributes.append(Attribute("ward", Role.INSENSITIVE, keep=True))
+    order = draw(st.permutations(list(columns)))
+    return Frame(pa.table({name: columns[name] for name in order}), Schema(tuple(attributes)))

@@ -1,0 +1,88 @@
+"""Checking a policy against data: the values that errors must not name are listed here."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.errors import InputError
+from sfumato.jobs.check import check
+
+
+def test_a_policy_that_fits(patients, policy):
+    report = check(patients, policy())
+    assert report.fits
+    assert report.to_json() == {
+        "fits": True,
+        "problems": [],
+        "warnings": [],
+        "missing": {},
+        "wrong_intervals": {},
+    }
+
+
+def test_values_without_an_entry_are_listed(patients, policy, tmp_path):
+    (tmp_path / "age.csv").write_text("\n".join(f"{age};*" for age in range(22, 43)))
+    (tmp_path / "sex.csv").write_text("F;*\nX;*\n")
+    report = check(
+        patients,
+        policy(
+            age="{role: quasi-identifier, hierarchy: age.csv}",
+            sex="{role: quasi-identifier, hierarchy: sex.csv}",
+        ),
+    )
+    assert not report.fits
+    assert report.missing == {"age": ("20", "21"), "sex": ("M",)}
+    assert [problem.split(":")[0] for problem in report.problems] == [
+        "hierarchy 'age.csv'",
+        "hierarchy 'sex.csv'",
+    ]
+
+
+def test_wrong_intervals_are_listed_and_no_obstacle(patients, policy, tmp_path):
+    (tmp_path / "age.csv").write_text("\n".join(f"{age};20-41;*" for age in range(20, 43)))
+    report = check(patients, policy(age="{role: quasi-identifier, hierarchy: age.csv}"))
+    assert report.fits
+    assert report.wrong_intervals == {"age": (("42", "20-41"),)}
+
+
+def test_the_real_hierarchy_with_wrong_labels(shared, policy, tmp_path):
+    names = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status",
+             "occupation", "relationship", "race", "sex", "capital-gain", "capital-loss",
+             "hours-per-week", "native-country", "salary-class")  # fmt: skip
+    source = shared / "data" / "hierarchies" / "adult_age.csv"
+    roles = dict.fromkeys(["name", "zip", "disease", "income"], "")
+    roles |= dict.fromkeys(names, "{role: insensitive}")
+    roles["age"] = f"{{role: quasi-identifier, hierarchy: '{source}'}}"
+    report = check(shared / "data" / "adult.parquet", policy("{name: mondrian, k: 5}", **roles))
+    assert report.fits
+    wrong = {int(value) for value, _ in report.wrong_intervals["age"]}
+    assert wrong == {age for age in range(1, 101) if age % 5 == 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"method": "{name: mondrian, k: 41}"}, "k = 41 is more than"),
+        ({"method": "{name: anatomy, l: 9}", "disease": "{role: sensitive}"}, "feasible l is 5"),
+        ({"income": ""}, "columns without a role: 'income'"),
+        ({"incom": "{role: insensitive}"}, "did you mean 'income'"),
+        ({"age": "{role: quasi-identifier, hierarchy: {bins: [30, 50]}}"}, "10 of 23 values"),
+        ({"sex": "{role: quasi-identifier, order: [M]}"}, "1 of its 2 distinct values"),
+    ],
+)
+def test_other_problems(patients, policy, change, expected):
+    report = check(patients, policy(**change))
+    assert not report.fits
+    assert any(expected in problem for problem in report.problems)
+
+
+def test_what_suppression_can_mend_is_no_problem(patients, policy):
+    assert check(
+        patients,
+        policy("{name: anatomy}", "on_infeasible: suppress", disease="{role: sensitive, l: 5}"),
+    ).fits
+
+
+def test_data_that_cannot_be_read(policy, tmp_path):
+    with pytest.raises(InputError):
+        check(tmp_path / "none.csv", policy())

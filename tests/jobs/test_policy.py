@@ -1,0 +1,302 @@
+"""Policies: what they ask for, and refusals that name the key and the nearest valid one."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.errors import HierarchyError, ParameterError, SchemaError, SfumatoError
+from sfumato.jobs.policy import Policy
+from sfumato.methods import Anatomy, Mondrian
+from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaPresence,
+    KAnonymity,
+    LDiversity,
+    TCloseness,
+)
+from sfumato.schema import Bins, Kind, Mask, Role
+
+
+def policy(disease=None, method=None, age=None, **more) -> Policy:
+    content = {
+        "attributes": {
+            "age": {"role": "quasi-identifier", **(age or {})},
+            "disease": {"role": "sensitive", **(disease or {})},
+        },
+        "method": {"name": "mondrian", "k": 5} if method is None else method,
+        **more,
+    }
+    return Policy.of(content)
+
+
+def models(**arguments) -> tuple:
+    method = policy(**arguments).method()
+    assert isinstance(method, Mondrian)
+    return method.models
+
+
+def test_the_policy_of_the_product_page(tmp_path):
+    (tmp_path / "zip.csv").write_text("13021;1302*;*\n13024;1302*;*\n")
+    (tmp_path / "policy.yaml").write_text(
+        """
+attributes:
+  name:       {role: identifier}
+  age:        {role: quasi-identifier, kind: numeric, hierarchy: {bins: [0, 18, 65, 120]}}
+  zipcode:    {role: quasi-identifier, hierarchy: zip.csv}     # or hierarchy: {mask: right}
+  occupation: {role: quasi-identifier, domain: [Nurse, no, 007]}
+  income:     {role: sensitive, domain: {min: 0, max: 9000}, min_width: 0.1, missing: value, t: 0.2}
+  disease:    {role: sensitive, l: 4}
+  note:       {role: insensitive, keep: yes}
+unit: name
+method: {name: mondrian, k: 5, l: 3, strict: no}
+on_infeasible: error
+output: {format: csv, formula_guard: false}
+"""
+    )
+    loaded = Policy.load(tmp_path / "policy.yaml")
+    schema = loaded.schema()
+    assert schema.unit == "name"
+    assert schema["age"].hierarchy == Bins([0, 18, 65, 120])
+    assert schema["zipcode"].hierarchy.leaves == ("13021", "13024")
+    assert schema["occupation"].domain == ("Nurse", "no", "007")
+    assert schema["income"].kind is Kind.NUMERIC
+    assert (schema["income"].domain, schema["income"].min_width) == ((0, 9000), 0.1)
+    assert schema["note"].keep
+    assert loaded.method() == Mondrian(
+        5,
+        (
+            LDiversity("income", 3, missing="value"),
+            TCloseness("income", 0.2, missing="value"),
+            LDiversity("disease", 4),
+        ),
+        strict=False,
+    )
+    assert loaded.content.output.format == "csv"
+    assert not loaded.content.output.formula_guard
+    assert loaded.warnings() == ()
+
+
+def test_keys_of_the_attribute_win_over_those_of_the_method():
+    asked = models(disease={"l": 4}, method={"name": "mondrian", "k": 5, "l": 2, "t": 0.3})
+    assert asked == (LDiversity("disease", 4), TCloseness("disease", 0.3))
+
+
+def test_every_model_by_its_keys():
+    assert models(disease={"l": 2.5, "variant": "entropy"}) == (
+        LDiversity("disease", 2.5, "entropy"),
+    )
+    assert models(disease={"l": 3, "variant": "recursive", "c": 2}) == (
+        LDiversity("disease", 3, "recursive", 2),
+    )
+    assert models(disease={"t": 0.2, "distance": "hierarchical"}) == (
+        TCloseness("disease", 0.2, "hierarchical"),
+    )
+    assert models(disease={"alpha": 0.5}) == (AlphaKAnonymity("disease", 0.5, 5),)
+    assert models(disease={"beta": 1, "variant": "enhanced"}) == (
+        BetaLikeness("disease", 1, "enhanced"),
+    )
+    assert models(disease={"beta": 1, "l": 3, "variant": "distinct"}) == (
+        LDiversity("disease", 3, "distinct"),
+        BetaLikeness("disease", 1),
+    )
+
+
+def test_a_c_for_all_steers_only_recursive_attributes():
+    method = {"name": "mondrian", "k": 5, "l": 3, "variant": "recursive", "c": 2}
+    assert models(method=method) == (LDiversity("disease", 3, "recursive", 2),)
+    assert models(method=method, disease={"variant": "distinct"}) == (
+        LDiversity("disease", 3, "distinct"),
+    )
+
+
+def test_guarantees_in_the_words_of_the_manifest():
+    asked = policy(
+        guarantees=[
+            {"model": "beta-likeness", "attribute": "disease", "beta": 1},
+            {"model": "k-anonymity", "k": 7},
+            {"model": "delta-presence", "minimum": 0.1, "maximum": 0.5},
+        ]
+    )
+    assert asked.method().models == (BetaLikeness("disease", 1), KAnonymity(7))
+    assert asked.declared() == (DeltaPresence(0.1, 0.5),)
+    assert asked.warnings() == ()
+
+
+def test_anatomy_takes_l_from_the_attribute_or_the_method():
+    assert policy(disease={"l": 3}, method={"name": "anatomy"}).method() == Anatomy(3)
+    assert policy(method={"name": "anatomy", "l": 4}).method() == Anatomy(4)
+    assert policy(disease={"l": 3}, method={"name": "anatomy", "l": 4}).method() == Anatomy(3)
+
+
+def test_anatomy_accepts_guarantees_that_it_gives_anyway():
+    claims = [
+        {"model": "l-diversity", "attribute": "disease", "l": 2},
+        {"model": "l-unique-groups", "attribute": "disease", "l": 3},
+        {"model": "delta-presence", "minimum": 0, "maximum": 0.5},
+    ]
+    asked = policy(method={"name": "anatomy", "l": 3}, guarantees=claims)
+    assert asked.method() == Anatomy(3)
+    assert asked.declared() == (DeltaPresence(0, 0.5),)
+
+
+def test_k_anonymity_alone_draws_a_warning():
+    assert policy().warnings() == (
+        "k-anonymity alone does not protect 'disease': a group may share one value; "
+        "add `l` or `t` to it",
+    )
+    assert policy(method={"name": "mondrian", "k": 5, "t": 0.2}).warnings() == ()
+
+
+def test_a_list_as_domain_makes_numbers_categories():
+    schema = policy(age={"domain": [1, 2, 3]}).schema()
+    assert schema["age"].kind is Kind.CATEGORICAL
+    assert policy(age={"hierarchy": {"mask": "left"}}).schema()["age"].hierarchy == Mask("left")
+    assert policy(age={"order": ["low", "high"]}).schema()["age"].order == ("low", "high")
+
+
+WRONG = {
+    "unknown section": ({"atributes": {}}, "`atributes`: unknown key; did you mean `attributes`?"),
+    "unknown key": (
+        {"age": {"hierachy": "x.csv"}},
+        "`attributes.age.hierachy`: unknown key; did you mean `hierarchy`?",
+    ),
+    "unknown role": (
+        {"age": {"role": "quasi-identifer"}},
+        "`attributes.age.role`: unknown word; did you mean `quasi-identifier`?",
+    ),
+    "unknown kind": ({"age": {"kind": "numerical"}}, "did you mean `numeric`?"),
+    "unknown method": ({"method": {"name": "mondrain"}}, "did you mean `mondrian`?"),
+    "method of later versions": ({"method": {"name": "lgb"}}, "known are mondrian, anatomy"),
+    "unknown parameter": (
+        {"method": {"name": "mondrian", "k": 5, "strickt": True}},
+        "`method.strickt`: mondrian has no such key; did you mean `strict`?",
+    ),
+    "parameter of another method": (
+        {"method": {"name": "anatomy", "l": 3, "k": 5}},
+        "`method.k`: anatomy has no such key",
+    ),
+    "models are no parameter": ({"method": {"name": "mondrian", "k": 5, "models": []}}, "no such"),
+    "no k": ({"method": {"name": "mondrian"}}, "mondrian needs `k`"),
+    "no l": ({"method": {"name": "anatomy"}}, "anatomy needs `l`"),
+    "k below 1": ({"method": {"name": "mondrian", "k": 0}}, "`k` must be a whole number"),
+    "k is text": ({"method": {"name": "mondrian", "k": "five"}}, "`k` must be a whole number"),
+    "no truth value": (
+        {"method": {"name": "mondrian", "k": 5, "strict": "perhaps"}},
+        "`method.strict` must be true or false",
+    ),
+    "wrong choice": (
+        {"method": {"name": "mondrian", "k": 5, "cut": "worst"}},
+        "`cut` must be one of best, median",
+    ),
+    "method is no mapping": ({"method": []}, "`method` must be a mapping"),
+    "l is text": ({"disease": {"l": "many"}}, "`attributes.disease.l` must be a number"),
+    "l below 1": ({"disease": {"l": 0}}, "`attributes.disease`: l-diversity: `l` must be"),
+    "l of a quasi-identifier": ({"age": {"l": 3}}, "'age': `l` is for sensitive attributes"),
+    "t of a quasi-identifier": ({"age": {"t": 0.3}}, "'age': `t` is for sensitive attributes"),
+    "width of a quasi-identifier": ({"age": {"min_width": 3}}, "`min_width` is for sensitive"),
+    "variant of nothing": ({"disease": {"variant": "entropy"}}, "`variant` needs `l` or `beta`"),
+    "variant of the other": (
+        {"disease": {"variant": "entropy", "beta": 1}},
+        "`variant` must be one of basic, enhanced",
+    ),
+    "beta's variant without beta": (
+        {"disease": {"variant": "enhanced", "l": 3}},
+        "`variant: enhanced` needs `beta`",
+    ),
+    "c of nothing": ({"disease": {"c": 2}}, "`c` needs `l`"),
+    "c without recursion": ({"disease": {"c": 2, "l": 3}}, "`c` belongs to the recursive"),
+    "distance of nothing": ({"disease": {"distance": "equal"}}, "`distance` needs `t`"),
+    "t for anatomy": (
+        {"disease": {"t": 0.2}, "method": {"name": "anatomy", "l": 3}},
+        "`attributes.disease.t`: anatomy cannot be asked for it",
+    ),
+    "missing for anatomy": (
+        {"disease": {"missing": "value"}, "method": {"name": "anatomy", "l": 3}},
+        "anatomy does not count missing values",
+    ),
+    "unknown model": ({"guarantees": [{"model": "k-anonimity"}]}, "entry 1: unknown privacy model"),
+    "model of a stranger": (
+        {"guarantees": [{"model": "beta-likeness", "attribute": "diseases", "beta": 1}]},
+        "'diseases' is not a sensitive attribute; did you mean `disease`?",
+    ),
+    "too much for anatomy": (
+        {
+            "method": {"name": "anatomy", "l": 3},
+            "guarantees": [{"model": "l-diversity", "attribute": "disease", "l": 4}],
+        },
+        "anatomy does not give l-diversity to this degree",
+    ),
+    "suppression by mondrian": ({"on_infeasible": "suppress"}, "is for anatomy"),
+    "unknown answer": ({"on_infeasible": "supress"}, "did you mean `suppress`?"),
+    "unknown format": ({"output": {"format": "xlsx"}}, "known are parquet, csv"),
+    "domain upside down": ({"age": {"domain": {"min": 9, "max": 1}}}, "`min` of its domain"),
+    "domain with a slip": ({"age": {"domain": {"mn": 9, "max": 1}}}, "did you mean `min`?"),
+    "domain of another kind": (
+        {"age": {"kind": "numeric", "domain": [1, 2]}},
+        "the domain of a numeric attribute is {min: ..., max: ...}",
+    ),
+    "semi-sensitive": (
+        {"age": {"role": "semi-sensitive"}},
+        "no method of this version protects semi-sensitive attributes",
+    ),
+    "both at once": ({"age": {"role": "sensitive-quasi-identifier"}}, "no method of this version"),
+    "flag": ({"age": {"flag": "age_private"}}, "no method of this version"),
+    "rule": ({"age": {"when": "age > 3"}}, "no method of this version"),
+    "keep": ({"age": {"keep": True}}, "`keep` is for insensitive columns"),
+    "unknown builder": ({"age": {"hierarchy": {"masc": "right"}}}, "did you mean 'mask'?"),
+    "unit that is not there": ({"unit": "nam"}, "the unit is column 'nam'"),
+    "not even a mapping": ({"age": {"role": None}}, "`attributes.age.role`: unknown word"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_policies_are_refused_by_key(case):
+    arguments, expected = WRONG[case]
+    with pytest.raises(SfumatoError) as refused:
+        wrong = policy(**arguments)
+        wrong.method()
+        wrong.schema()
+    assert expected in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [None, [], "text", 3, {"attributes": []}])
+def test_what_is_no_policy_at_all(content):
+    with pytest.raises(SchemaError):
+        Policy.of(content)
+
+
+def test_a_column_may_be_called_like_a_key():
+    content = {"attributes": {"order": None}, "method": {"name": "mondrian", "k": 2}}
+    with pytest.raises(SchemaError, match=r"`attributes.order` must be a mapping such as"):
+        Policy.of(content)
+    content["attributes"] = {"order": {"role": "sensitive"}, "role": {"role": "quasi-identifier"}}
+    assert [a.role for a in Policy.of(content).schema()] == [Role.SENSITIVE, Role.QUASI_IDENTIFIER]
+
+
+def test_hierarchy_files_lie_beside_the_policy(tmp_path, monkeypatch):
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    path = folder / "policy.yaml"
+    path.write_text(
+        "attributes: {age: {role: quasi-identifier, hierarchy: age.csv}}\n"
+        "method: {name: mondrian, k: 2}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HierarchyError, match=r"'age.csv': no such file"):
+        Policy.load("rules/policy.yaml").schema()
+    (folder / "age.csv").write_text("1;*\n2;*\n")
+    assert Policy.load("rules/policy.yaml").schema()["age"].hierarchy.name == "age.csv"
+    (folder / "age.csv").write_bytes(b"1;\xff\n")
+    with pytest.raises(HierarchyError, match="line 1 is not UTF-8"):
+        Policy.load("rules/policy.yaml").schema()
+
+
+def test_models_for_all_need_someone_to_protect():
+    content = {
+        "attributes": {"age": {"role": "quasi-identifier"}},
+        "method": {"name": "mondrian", "k": 2, "l": 2},
+    }
+    with pytest.raises(ParameterError, match="there are none"):
+        Policy.of(content).method()
