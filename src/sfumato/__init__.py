@@ -38,15 +38,17 @@ if TYPE_CHECKING:
     )
     from sfumato.io.read import read_table
     from sfumato.jobs.policy import Policy
-    from sfumato.methods import METHODS, Anatomy, Mondrian
+    from sfumato.methods import LGB, METHODS, Anatomy, Mondrian, TopDown
     from sfumato.models import (
         AlphaKAnonymity,
         BetaLikeness,
         DeltaPresence,
         KAnonymity,
         LDiversity,
+        LUniqueBuckets,
         LUniqueGroups,
         MinimumWidth,
+        TCloseBuckets,
         TCloseness,
     )
     from sfumato.randomness import Randomness
@@ -81,15 +83,17 @@ _ROOMS = {
     ),
     "sfumato.io.read": ("read_table",),
     "sfumato.jobs.policy": ("Policy",),
-    "sfumato.methods": ("METHODS", "Anatomy", "Mondrian"),
+    "sfumato.methods": ("LGB", "METHODS", "Anatomy", "Mondrian", "TopDown"),
     "sfumato.models": (
         "AlphaKAnonymity",
         "BetaLikeness",
         "DeltaPresence",
         "KAnonymity",
         "LDiversity",
+        "LUniqueBuckets",
         "LUniqueGroups",
         "MinimumWidth",
+        "TCloseBuckets",
         "TCloseness",
     ),
     "sfumato.randomness": ("Randomness",),
@@ -113,6 +117,7 @@ _MODULES = ("datasets",)
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "LGB",
     "METHODS",
     "AlphaKAnonymity",
     "Anatomy",
@@ -132,6 +137,7 @@ __all__ = [
     "KAnonymity",
     "Kind",
     "LDiversity",
+    "LUniqueBuckets",
     "LUniqueGroups",
     "Mask",
     "MinimumWidth",
@@ -146,7 +152,9 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SfumatoError",
+    "TCloseBuckets",
     "TCloseness",
+    "TopDown",
     "__version__",
     "audit",
     "datasets",

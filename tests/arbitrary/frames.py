@@ -13,6 +13,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
 from sfumato.schema.builders import Mask
@@ -87,12 +88,15 @@ class Frame:
 
     @property
     def hierarchies(self) -> dict[str, list[tuple[str, ...]]]:
-        """The rows of the hierarchies that the policy supplies, by attribute."""
-        return {
-            attribute.name: attribute.hierarchy.rows()
-            for attribute in self.schema
-            if isinstance(attribute.hierarchy, Hierarchy)
-        }
+        """The rows of the whole hierarchies by attribute; a release may lack some of them."""
+        found = {}
+        for each in self.schema:
+            values = pc.unique(self.data[each.name]).drop_null()
+            if each.hierarchy is not None and len(values):
+                given = isinstance(each.hierarchy, Hierarchy)
+                whole = each.hierarchy if given else each.hierarchy.build(values, each.name)
+                found[each.name] = whole.rows()
+        return found
 
 
 @st.composite

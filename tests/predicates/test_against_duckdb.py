@@ -34,7 +34,7 @@ def duckdb_says(database, text: str, table: pa.Table) -> list[bool]:
     return [row[0] for row in found]
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(predicate=predicates, table=tables())
 def test_evaluation_is_that_of_sql(database, predicate, table):
     expected = duckdb_says(database, str(predicate), table)
@@ -42,7 +42,7 @@ def test_evaluation_is_that_of_sql(database, predicate, table):
     assert evaluate_frame(predicate, table, SCHEMA).tolist() == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(predicate=predicates, table=tables(max_rows=4))
 def test_negation_normal_form_means_the_same_in_sql(database, predicate, table):
     for each in (predicate, Not(predicate)):
@@ -71,7 +71,7 @@ def test_negation_normal_form_means_the_same_in_sql(database, predicate, table):
         "true = flag",
     ],
 )
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(table=tables(max_rows=12))
 def test_texts_mean_what_they_mean_in_sql(database, text, table):
     predicate = parse(text, COLUMNS)

@@ -239,13 +239,13 @@ def _is_refused_or_reads_back(text):
     assert parse(str(predicate)) == predicate
 
 
-@settings(max_examples=1500)
+@settings(max_examples=600)
 @given(st.lists(_WORDS, max_size=14).map(" ".join) | st.lists(_WORDS, max_size=9).map("".join))
 def test_any_words_are_read_or_refused(text):
     _is_refused_or_reads_back(text)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(st.text(st.characters(), max_size=30))
 def test_any_text_is_read_or_refused(text):
     _is_refused_or_reads_back(text)

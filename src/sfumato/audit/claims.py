@@ -8,7 +8,16 @@ from typing import Any
 from sfumato.audit.report import Verdict
 from sfumato.audit.statistics import Evidence, statistics_of
 from sfumato.errors import ParameterError, ReleaseDamaged
-from sfumato.models import MODELS, GroupStatistics, KAnonymity, Model, from_claim
+from sfumato.models import (
+    MODELS,
+    GroupStatistics,
+    KAnonymity,
+    LUniqueBuckets,
+    Model,
+    TCloseBuckets,
+    Total,
+    from_claim,
+)
 
 UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
@@ -40,14 +49,9 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
 
 
 def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verdict:
-    attribute = next(iter(model.needs), None)
-    if attribute is not None and attribute not in evidence.sensitive:
-        raise ParameterError(f"{model.name} is about '{attribute}', which is not sensitive")
     if any(isinstance(value, int | float) and value > _LARGEST for value in claim.values()):
         raise ParameterError(f"{model.name} has a parameter above {_LARGEST:,}")
-    statistics, totals = statistics_of(
-        evidence, attribute, by_hierarchy=getattr(model, "distance", None) == "hierarchical"
-    )
+    statistics, totals = _counted(model, evidence)
     notes = [evidence.note]
     if (evidence.crowds < evidence.sizes).any() and hasattr(model, "k"):
         # The layout shows quasi-identifiers exactly: a group's size protects its links only.
@@ -57,7 +61,26 @@ def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verd
         else:
             notes.append("k counts the people of a group, whose quasi-identifiers may differ")
     bound = model.bind(totals)
-    if not len(evidence.sizes):
+    if not len(statistics.sizes):
         return Verdict(claim, True, note="no records")
     holds = bool(bound.holds(statistics).all())
     return Verdict(claim, holds, bound.worst(statistics), "; ".join(filter(None, notes)))
+
+
+def _counted(model: Model, evidence: Evidence) -> tuple[GroupStatistics, dict[str, Total]]:
+    """Return the statistics that the model looks at: of groups, or of buckets."""
+    attribute = next(iter(model.needs), None)
+    if attribute is None:
+        return GroupStatistics(evidence.sizes, {}), {}
+    of_buckets = isinstance(model, LUniqueBuckets | TCloseBuckets)
+    shown = evidence.buckets if of_buckets else evidence.sensitive
+    if attribute not in shown:
+        where = "in buckets" if of_buckets else "sensitive"
+        raise ParameterError(f"{model.name} is about '{attribute}', which is not {where}")
+    found = shown[attribute]
+    return statistics_of(
+        found.sizes if of_buckets else evidence.sizes,
+        attribute,
+        found,
+        by_hierarchy=getattr(model, "distance", None) == "hierarchical",
+    )

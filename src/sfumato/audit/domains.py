@@ -69,24 +69,39 @@ class Domain:
 
         Values where the attribute must be exact, and else the cells as they are spelt.
         """
-        spelled = column.cells
-        if not is_text(spelled.type):
-            self._check_exact(spelled)
-            return spelled
-        generalisable = self.entry.role is Role.QUASI_IDENTIFIER
+        if self.entry.role is Role.QUASI_IDENTIFIER:
+            self.check_generalized(column)
+            return column.cells
+        if is_text(column.cells.type) and not is_text(self.entry.dtype) and len(column.cells):
+            raise _damage(self.entry, "has cells that are not of its type")
+        return self.exact_values(column)
+
+    def check_generalized(self, column: Coded) -> None:
+        """Refuse (ReleaseDamaged) cells that are neither values of the domain nor sets of them."""
+        if not is_text(column.cells.type):
+            self._check_exact(column.cells)
+            return
         try:
-            read = named_values(spelled, self._labels()) if generalisable else exact_texts(spelled)
+            named = named_values(column.cells, self._labels())
         except ReleaseDamaged:
             raise _damage(self.entry, "has a cell that does not follow the cell grammar") from None
-        if isinstance(read, NamedValues):
-            self._check_named(read)
-            return spelled
-        if read is None:
-            raise _damage(self.entry, f"is {self.entry.role}, and has cells that are not exact")
-        if not is_text(self.entry.dtype) and len(read):
-            raise _damage(self.entry, "has cells that are not of its type")
-        self._check_exact(read)
-        return read
+        self._check_named(named)
+
+    def exact_values(self, column: Coded) -> pa.Array:
+        """Return the value of each distinct cell; ReleaseDamaged unless all are exact and known."""
+        values = column.cells
+        if is_text(values.type):
+            try:
+                texts = exact_texts(values)
+            except ReleaseDamaged:
+                raise _damage(
+                    self.entry, "has a cell that does not follow the cell grammar"
+                ) from None
+            if texts is None:
+                raise _damage(self.entry, f"is {self.entry.role}, and has cells that are not exact")
+            values = self._read(texts)
+        self._check_exact(values)
+        return values
 
     def _check_named(self, named: NamedValues) -> None:
         exact, lows, highs = (self._read(part) for part in (named.exact, named.lows, named.highs))

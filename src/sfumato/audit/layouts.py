@@ -17,6 +17,7 @@ from sfumato.audit.groups import (
     check_sizes,
     grouped,
 )
+from sfumato.audit.local import examine_local
 from sfumato.audit.statistics import Evidence, SensitiveValues
 from sfumato.audit.structure import anatomy_tables, check_roles, record_tables, unit_tables
 from sfumato.audit.units import stated_sizes, stated_values
@@ -65,6 +66,7 @@ def _anatomized(release: Release) -> Evidence:
 LAYOUTS: dict[str, Callable[[Release], Evidence]] = {
     "generalized": _generalized,
     "anatomized": _anatomized,
+    "local": examine_local,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -41,31 +41,38 @@ class SensitiveValues:
         histogram = Histogram.count(groups, arranged, counts, total, len(values))
         return cls(domain, values.take(pa.array(order)), histogram)
 
+    @property
+    def sizes(self) -> Ints:
+        """How many people each group counts, with a value or without."""
+        owners = np.repeat(np.arange(len(self.histogram.present)), np.diff(self.histogram.offsets))
+        return np.bincount(owners, self.histogram.counts, len(self.histogram.present)).astype(
+            np.int64
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """What the published tables show of their groups, all consistent.
 
     `sizes` counts people a group; `crowds` how many of them cannot be told apart by their
-    quasi-identifiers. `note` says what had to be taken on trust.
+    quasi-identifiers. `buckets` has the sensitive values by bucket, where a layout has buckets.
+    `note` says what had to be taken on trust.
     """
 
     sizes: Ints
     crowds: Ints
     sensitive: Mapping[str, SensitiveValues]
     note: str = ""
+    buckets: Mapping[str, SensitiveValues] = field(default_factory=dict)
 
 
 def statistics_of(
-    evidence: Evidence, attribute: str | None, *, by_hierarchy: bool
+    sizes: Ints, attribute: str, found: SensitiveValues, *, by_hierarchy: bool
 ) -> tuple[GroupStatistics, dict[str, Total]]:
-    """Return the statistics of all groups and the totals, for a model of the attribute (or none).
+    """Return the statistics of all groups (or buckets) and the totals, for a model of an attribute.
 
     `by_hierarchy` says that the model needs the values in the order of the hierarchy's leaves.
     """
-    if attribute is None:
-        return GroupStatistics(evidence.sizes, {}), {}
-    found = evidence.sensitive[attribute]
     histogram, kind = found.histogram, found.domain.entry.kind
     tree = None
     if by_hierarchy and found.domain.hierarchy is not None:
@@ -79,7 +86,7 @@ def statistics_of(
         tree=tree,
         points=_points(found.values) if tree is None and kind is Kind.NUMERIC else None,
     )
-    return GroupStatistics(evidence.sizes, {attribute: histogram}), {attribute: total}
+    return GroupStatistics(sizes, {attribute: histogram}), {attribute: total}
 
 
 def _order(domain: Domain, values: pa.Array) -> Ints:

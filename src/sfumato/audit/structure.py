@@ -9,16 +9,16 @@ from sfumato.errors import ReleaseDamaged
 from sfumato.release import Manifest, TableEntry
 from sfumato.schema.attribute import Role
 
-_ROLES = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
+PLAIN_ROLES = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
 # The role of the attributes in the tables `qi_1`, `sensitive_1`, `kept_1` … of this name.
 _ANATOMY = {"qi": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE, "kept": Role.INSENSITIVE}
 _NUMBERED = re.compile(r"([a-z]+)_([1-9][0-9]{0,8})")
 
 
-def check_roles(manifest: Manifest) -> None:
-    """Refuse (ReleaseDamaged) attributes that have no place in a layout of groups."""
+def check_roles(manifest: Manifest, roles: Sequence[Role] = PLAIN_ROLES) -> None:
+    """Refuse (ReleaseDamaged) attributes that have no place in the layout."""
     for entry in manifest.attributes:
-        if entry.role not in _ROLES:
+        if entry.role not in roles:
             raise ReleaseDamaged(
                 f"attribute '{entry.name}' is {entry.role}, "
                 f"which has no place in the layout '{manifest.layout}'"
@@ -28,10 +28,12 @@ def check_roles(manifest: Manifest) -> None:
 
 
 def record_tables(manifest: Manifest) -> list[TableEntry]:
-    """Return the one table `records` of a generalised release, checked."""
+    """Return the one table `records` of a release of records, checked."""
     tables, _ = _without_units(manifest)
     if [table.name for table in tables] != ["records"]:
-        raise ReleaseDamaged("a generalized release has one table 'records', and this one has not")
+        raise ReleaseDamaged(
+            f"a {manifest.layout} release has one table 'records', and this one has not"
+        )
     if tables[0].group is None or tables[0].count is not None:
         raise ReleaseDamaged("table 'records' needs a column of groups, and none of counts")
     _check_coverage(manifest, tables)

@@ -21,6 +21,7 @@ from sfumato.release.manifest import Manifest
 from sfumato.schema.hierarchy import Hierarchy
 
 HIERARCHIES = "hierarchies"
+_MARKS = frozenset(';"\r\n')
 
 
 def write_hierarchies(
@@ -32,8 +33,7 @@ def write_hierarchies(
     for name, hierarchy in hierarchies.items():
         rows = hierarchy.rows()
         with (folder / file_name(name)).open("x", encoding="utf-8", newline="") as sink:
-            writer = csv.writer(sink, delimiter=";", lineterminator="\n")
-            writer.writerows(_guarded(rows) if formula_guard else rows)
+            sink.writelines(map(_line, _guarded(rows) if formula_guard else rows))
     return {name: checksum(folder / file_name(name)) for name in sorted(hierarchies)}
 
 
@@ -74,6 +74,12 @@ def _read(path: Path, name: str, guarded: bool) -> Hierarchy:
         return Hierarchy.from_rows(rows, name)
     except (ValueError, csv.Error, HierarchyError):
         raise ReleaseDamaged(f"the hierarchy of '{name}' does not read as one") from None
+
+
+def _line(row: tuple[str, ...]) -> str:
+    # Not the writer of the csv module: with these line ends it leaves a carriage return bare.
+    fields = (f'"{x.replace(chr(34), chr(34) * 2)}"' if _MARKS & set(x) else x for x in row)
+    return ";".join(fields) + "\n"
 
 
 def _guarded(rows: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,96 @@
+"""The `local` layout: groups whose rows look alike, and buckets of sensitive cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.audit.coded import Coded, coded
+from sfumato.audit.domains import Domain
+from sfumato.audit.groups import check_alike, check_sizes, grouped
+from sfumato.audit.statistics import Evidence, SensitiveValues
+from sfumato.audit.structure import check_roles, record_tables
+from sfumato.errors import ReleaseDamaged
+from sfumato.release import Release
+from sfumato.schema.attribute import RESERVED_SUFFIX, Role
+
+Ints = npt.NDArray[np.int64]
+
+_ROLES = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE, Role.SENSITIVE, Role.INSENSITIVE)
+
+
+def examine_local(release: Release) -> Evidence:
+    """Return what a local release shows; ReleaseDamaged where it contradicts itself.
+
+    Every sensitive cell is exact and in exactly one bucket, every other cell generalised; the rows
+    of a group have the same cells in buckets, and all others alike.
+    """
+    manifest = release.manifest
+    check_roles(manifest, _ROLES)
+    (entry,) = record_tables(manifest)
+    table = release.tables[entry.name]
+    alike: dict[str, Coded] = {}
+    buckets: dict[str, SensitiveValues] = {}
+    for name in entry.attributes:
+        domain = Domain.of(manifest.attribute(name), release.hierarchies.get(name))
+        ids = _bucket_ids(table, name, domain.entry.role)
+        cells = table[name]
+        if ids is None:
+            domain.check(coded(cells))
+        else:
+            in_bucket = ids > 0
+            buckets[name] = _bucketed(domain, _part(cells, in_bucket), ids)
+            domain.check_generalized(_part(cells, ~in_bucket))
+        if domain.entry.role in (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE):
+            alike[name] = _masked(coded(cells), ids)
+    records = grouped(entry.name, table, alike)
+    check_sizes([records], manifest.rows)
+    check_alike(records, alike)
+    return Evidence(records.sizes, records.sizes, {}, buckets=buckets)
+
+
+def _bucket_ids(table: pa.Table, name: str, role: Role) -> Ints | None:
+    """Return the bucket of each row, 0 for none; None for an attribute that has no buckets."""
+    column = name + RESERVED_SUFFIX
+    if role not in (Role.SEMI_SENSITIVE, Role.SENSITIVE):
+        if column in table.column_names:
+            raise ReleaseDamaged(f"attribute '{name}' is {role}, and has buckets")
+        return None
+    if column not in table.column_names:
+        raise ReleaseDamaged(f"attribute '{name}' is {role}, and has no buckets")
+    filled = table[column].combine_chunks()
+    if filled.null_count and role is Role.SENSITIVE:
+        raise ReleaseDamaged(f"attribute '{name}' is sensitive, and has cells without a bucket")
+    ids = np.asarray(filled.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    used = ids[np.asarray(filled.is_valid().to_numpy(zero_copy_only=False))]
+    dense = not len(used) or (used.min() == 1 and used.max() <= len(used))
+    if not dense or not np.bincount(used, minlength=1)[1:].all():
+        raise ReleaseDamaged(f"attribute '{name}': buckets do not run from 1 without a gap")
+    return ids
+
+
+def _part(cells: pa.ChunkedArray, rows: npt.NDArray[np.bool_]) -> Coded:
+    """Return some rows' cells; a dictionary is made anew, since other rows' cells are in it."""
+    part = cells.filter(pa.array(rows))
+    return coded(part.cast(pa.string()) if pa.types.is_dictionary(part.type) else part)
+
+
+def _bucketed(domain: Domain, cells: Coded, ids: Ints) -> SensitiveValues:
+    """Return the sensitive values by bucket; they must be exact."""
+    used = ids[ids > 0] - 1
+    return SensitiveValues.count(
+        domain,
+        domain.exact_values(cells),
+        used,
+        cells.codes,
+        np.ones(len(used), dtype=np.int64),
+        int(used.max(initial=-1)) + 1,
+    )
+
+
+def _masked(cells: Coded, ids: Ints | None) -> Coded:
+    """Return the cells with those in buckets all alike: their group tells nothing of them."""
+    if ids is None:
+        return cells
+    return Coded(np.where(ids > 0, cells.null_code + 1, cells.codes), cells.cells)
