@@ -78,6 +78,8 @@ class Frame:
     def order_of(self, name: str) -> list[Any] | None:
         """Return the values of an ordinal attribute from low to high, None for any other."""
         column, attribute = self.data[name].combine_chunks(), self.schema[name]
+        if attribute.order is not None:
+            return list(attribute.order)
         is_ordered = pa.types.is_dictionary(column.type) and column.type.ordered
         if attribute.kind is not Kind.ORDINAL and not is_ordered:
             return None
@@ -119,23 +121,29 @@ def _column(draw: Any, dtype: pa.DataType, rows: int) -> pa.Array:
 
 @st.composite
 def _attribute(draw: Any, name: str, role: Role, column: pa.Array) -> Attribute:
-    """Return a role with a hierarchy where there can be one: supplied, or built from the data."""
-    is_text = pa.types.is_string(column.type)
-    hierarchy: Any = None
-    if is_text:
+    """Return an attribute with what a policy may state: a kind, an order, a domain, a hierarchy."""
+    if pa.types.is_string(column.type):
         values = sorted({value for value in column.to_pylist() if value is not None})
-        choice = draw(st.sampled_from(["none", "supplied", "built"]))
-        if choice == "built":
-            hierarchy = Mask("right", "#")
-        elif choice == "supplied":
-            parents = draw(st.lists(st.sampled_from("πσ"), min_size=len(values) + 1))
-            leaves = [value for value in values if value not in ("*", "π", "σ")]
-            paths = zip([*leaves, "never seen"], parents, strict=False)
-            hierarchy = Hierarchy.from_rows([(leaf, node, "*") for leaf, node in paths], name)
-    kind = None
-    if not is_text and hierarchy is None and not pa.types.is_null(column.type):
-        kind = draw(st.sampled_from([None, None, Kind.CATEGORICAL, Kind.ORDINAL]))
-    return Attribute(name, role, kind=kind, hierarchy=hierarchy)
+        match draw(st.sampled_from(["nothing", "order", "supplied", "built"])):
+            case "order":
+                order = draw(st.permutations([*values, "never seen, ordered"]))
+                return Attribute(name, role, order=tuple(order))
+            case "supplied":
+                leaves = [value for value in values if value not in ("*", "π", "σ")]
+                parents = draw(st.lists(st.sampled_from("πσ"), min_size=len(leaves) + 1))
+                paths = zip([*leaves, "never seen"], parents, strict=False)
+                rows = [(leaf, node, "*") for leaf, node in paths]
+                return Attribute(name, role, hierarchy=Hierarchy.from_rows(rows, name))
+            case "built":
+                return Attribute(name, role, hierarchy=Mask("right", "#"))
+        return Attribute(name, role)
+    if pa.types.is_null(column.type):
+        return Attribute(name, role)
+    if column.type == pa.int8() and draw(st.booleans()):
+        return Attribute(name, role, domain=(-1000, 1000))
+    return Attribute(
+        name, role, kind=draw(st.sampled_from([None, None, Kind.CATEGORICAL, Kind.ORDINAL]))
+    )
 
 
 @st.composite
@@ -143,20 +151,24 @@ def frames(draw: Any, *, max_rows: int = 12) -> Frame:
     """Return a table with an identifier, a dropped and a kept column, and columns of any type."""
     rows = draw(st.integers(1, max_rows))
     types = st.sampled_from([*[pa.string()] * 6, *CELLS, *DICTIONARIES])
-    count = draw(st.sampled_from([1, 1, 2, 2, 3, 0]))
-    roles = [Role.QUASI_IDENTIFIER] * count + [Role.SENSITIVE]
+    quasi = ("age, or so", "الاسم", "zip;code")[: draw(st.sampled_from([1, 1, 2, 2, 3, 0]))]
+    sensitive = ("illness", "pay")[: draw(st.sampled_from([1, 1, 1, 2]))]
     columns: dict[str, pa.Array] = {}
     attributes = []
-    names = ("age, or so", "الاسم", "zip;code")
-    for place, role in enumerate(roles):
-        name = "illness" if role is Role.SENSITIVE else names[place]
+    for name in (*quasi, *sensitive):
+        role = Role.SENSITIVE if name in sensitive else Role.QUASI_IDENTIFIER
         columns[name] = draw(_column(draw(types), rows))
         attributes.append(draw(_attribute(name, role, columns[name])))
-    columns["name"] = pa.array([f"{IDENTIFIER_CANARY} {i}" for i in range(rows)])
+    people = list(range(rows))
+    unit = "name" if draw(st.sampled_from([False, False, False, True])) else None
+    if unit:
+        people = draw(st.lists(st.sampled_from(people), min_size=rows, max_size=rows))
+    columns["name"] = pa.array([f"{IDENTIFIER_CANARY} {i}" for i in people])
     columns["note"] = pa.array([f"{DROPPED_CANARY} {i}" for i in range(rows)])
     attributes += [Attribute("name", Role.IDENTIFIER), Attribute("note", Role.INSENSITIVE)]
     if draw(st.booleans()):
         columns["ward"] = pa.array(["kept ward"] * rows)
         attributes.append(Attribute("ward", Role.INSENSITIVE, keep=True))
     order = draw(st.permutations(list(columns)))
-    return Frame(pa.table({name: columns[name] for name in order}), Schema(tuple(attributes)))
+    data = pa.table({name: columns[name] for name in order})
+    return Frame(data, Schema(tuple(attributes), unit))

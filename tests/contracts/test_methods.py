@@ -138,6 +138,8 @@ def test_any_table_is_refused_or_published_well(case, frame, seed, file_format):
     for attribute in frame.schema:
         shown = [entry for entry in release.manifest.tables if attribute.name in entry.attributes]
         assert bool(shown) == attribute.is_published
+    people = set(frame.data["name"].to_pylist())
+    assert ("units" in release.tables) == (len(people) < frame.data.num_rows)
 
 
 def _with_whole_orders(published: Published, frame: Frame) -> Published:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import models
+from . import models, people
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, point_of_text
 from .release import (
@@ -45,10 +45,11 @@ def _manifest_problems(release: Published) -> list[str]:
     found = []
     manifest = release.manifest
     names = [each["name"] for each in manifest["attributes"]]
-    published = [name for entry in manifest["tables"] for name in entry["attributes"]]
+    cells, _ = people.split_tables(manifest)
+    published = [name for entry in cells for name in entry["attributes"]]
     if len(set(names)) != len(names) or sorted(published) != sorted(names):
         found.append("the tables do not publish each attribute once")
-    tables = [entry["name"] for entry in manifest["tables"]]
+    tables = [entry["name"] for entry in cells]
     if manifest["layout"] != "anatomized" and tables != ["records"]:
         found.append("the layout has one table, records")
     if manifest["layout"] == "anatomized" and not all(e.get("count") for e in manifest["tables"]):
@@ -58,12 +59,12 @@ def _manifest_problems(release: Published) -> list[str]:
             found.append("a claim about an attribute that is not published")
         if not _well_stated(claim):
             found.append("a claim without its parameters, or with impossible ones")
-    return found
+    return found + people.manifest_problems(manifest)
 
 
 def _content_problems(release: Published) -> list[str]:
     found = _anatomy_problems(release) if release.manifest["layout"] == "anatomized" else []
-    tables = [entry["name"] for entry in release.manifest["tables"]]
+    tables = [entry["name"] for entry in people.split_tables(release.manifest)[0]]
     per_table = {name: group_sizes(release, name) for name in tables}
     for name, sizes in per_table.items():
         if sorted(sizes) != list(range(1, len(sizes) + 1)):
@@ -77,7 +78,7 @@ def _content_problems(release: Published) -> list[str]:
         for group, rows in groups(release).items():
             if len({tuple(row[name] for name in shared) for row in rows}) != 1:
                 found.append(f"group {group}: rows do not share the quasi-identifier cells")
-    return found + _domain_problems(release)
+    return found + _domain_problems(release) + people.content_problems(release)
 
 
 def _well_stated(claim: Mapping[str, Any]) -> bool:
@@ -93,7 +94,7 @@ def _well_stated(claim: Mapping[str, Any]) -> bool:
 def _anatomy_problems(release: Published) -> list[str]:
     found = []
     sensitive = set(release.with_role("sensitive"))
-    for entry in release.manifest["tables"]:
+    for entry in people.split_tables(release.manifest)[0]:
         named = entry["name"].split("_")[0]
         if named == "sensitive" and len(entry["attributes"]) != 1:
             found.append("a sensitive table with several attributes")
@@ -154,21 +155,27 @@ def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
     """Whether a guarantee that files can show holds for every group of the release."""
     attribute = claim.get("attribute")
     if attribute is None:
-        first = release.manifest["tables"][0]["name"]
-        return all(n >= claim["k"] for n in group_sizes(release, first).values())
-    values = group_values(release, attribute)
-    table = [{attribute: value} for group in values.values() for value in group]
+        cells, units = people.split_tables(release.manifest)
+        sizes = group_sizes(release, units[0]["name"] if units else cells[0]["name"])
+        return all(n >= claim["k"] for n in sizes.values())
+    groups_of_rows = people.rows_of_people(release, attribute)
+    unit = "person" if groups_of_rows else None
+    if groups_of_rows is None:
+        values = group_values(release, attribute)
+        groups_of_rows = {g: [{attribute: v} for v in group] for g, group in values.items()}
     reading = release.readings[attribute]
     hierarchy = [[leaf, *path] for leaf, path in reading.paths.items()]
+    table = [row for rows in groups_of_rows.values() for row in rows]
     return all(
         models.holds(
             claim,
-            [{attribute: value} for value in group],
+            rows,
             table,
+            unit=unit,
             order=reading.order or None,
             hierarchy=hierarchy or None,
         )
-        for group in values.values()
+        for rows in groups_of_rows.values()
     )
 
 

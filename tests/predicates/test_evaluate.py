@@ -90,6 +90,11 @@ def ordered(indices, entries):
         # Ann's clock in Madrid is an hour ahead of UTC in winter.
         (pa.timestamp("s", "Europe/Madrid"), [0, 3600], "x = '1970-01-01 01:00:00'", [1, 0]),
         (pa.timestamp("s", "Europe/Madrid"), [0, 3600], "x = '1970-01-01 01:00:00Z'", [0, 1]),
+        (pa.timestamp("ms", "+02:00"), [0, 1], "x = '1970-01-01 02:00:00.001'", [0, 1]),
+        (pa.decimal256(76, 70), [Decimal(1), None], "x < 1e400 and x > -1e-400", [1, 0]),
+        (pa.int8(), [1, 2], f"x < 1{'0' * 400} and x != 1.{'3' * 40_000}", [1, 1]),
+        (pa.decimal128(3, 1), [Decimal(1), None], f"x < 1.{'3' * 40_000}", [1, 0]),
+        (pa.float64(), [1.0, None], f"x < 1.{'3' * 40_000}", [1, 0]),
         (pa.timestamp("us", "UTC"), [0, 1], "x < TIMESTAMP '1970-01-01 01:00+01:00'", [0, 0]),
     ],
 )

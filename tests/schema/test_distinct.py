@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from sfumato.errors import SchemaError
+from sfumato.schema import Kind, Schema
 from sfumato.schema import distinct as module
 from sfumato.schema.distinct import distinct
+from sfumato.table import encode
 
 _CELLS = st.lists(st.none() | st.integers(-4, 4), max_size=12)
 
@@ -49,3 +51,12 @@ def test_both_ways_are_taken(monkeypatch):
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(SchemaError, match=r"'tags'.*cannot be compared"):
         distinct(pa.chunked_array([[[1], [2]]]), "tags")
+
+
+def test_an_ordered_dictionary_of_numbers_keeps_its_order():
+    cells = pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 0]), pa.array([3, 1, 2]), ordered=True
+    )
+    table = encode(pa.table({"grade": cells}), Schema.of(grade="quasi-identifier"))
+    assert table["grade"].kind is Kind.ORDINAL
+    assert table["grade"].values.to_pylist() == [3, 1, 2]

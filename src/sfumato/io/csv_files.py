@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from pyarrow import csv
 
 from sfumato.errors import InputError
 from sfumato.io.cell_types import typed
-from sfumato.io.csv_text import Dialect, dialect_of, first_bad_quote, first_ragged
+from sfumato.io.csv_text import Dialect, dialect_of, first_bad_quote, ragged_rows
 
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 8 * 2**20  # a row must fit into one
@@ -35,13 +34,9 @@ def read_csv(path: Path) -> pa.Table:
     headers with empty or repeated names.
     """
     dialect = dialect_of(path)
-    widths: Counter[int] = Counter()
-
-    def count_ragged(row: csv.InvalidRow) -> str:
-        widths[row.actual_columns] += 1
-        return "skip"
-
     try:
+        # Without a handler of invalid rows: Arrow calls it on its own threads, and one that is
+        # still at it when the interpreter ends aborts the whole process.
         table = csv.read_csv(
             path,
             read_options=csv.ReadOptions(block_size=_BLOCK),
@@ -50,7 +45,6 @@ def read_csv(path: Path) -> pa.Table:
                 newlines_in_values=dialect.has_quotes,
                 # in a single column an empty line is a row whose value is missing
                 ignore_empty_lines=len(dialect.names) > 1,
-                invalid_row_handler=count_ragged,
             ),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(dialect.names, _TEXTS),
@@ -61,11 +55,10 @@ def read_csv(path: Path) -> pa.Table:
         )
     except pa.ArrowException:  # its message quotes the row
         _refuse_bad_quotes(path, dialect)
+        _refuse_ragged(path, dialect)
         raise InputError(f"{path}: the file does not read as CSV; check its quotes") from None
-    if dialect.has_quotes and (widths or _has_line_breaks(table)):
+    if dialect.has_quotes and _has_line_breaks(table):
         _refuse_bad_quotes(path, dialect)
-    if widths:
-        _refuse_ragged(path, dialect, widths)
     if table.column_names != list(dialect.names):
         raise InputError(f"{path}: the header is not proper CSV; check its quotes")
     return table
@@ -85,15 +78,15 @@ def _refuse_bad_quotes(path: Path, dialect: Dialect) -> None:
         raise InputError(
             f"{path}: the quotes in the row that starts on line {line} are not proper CSV; close "
             "every quoted field, and write a quote inside one twice"
-        )
+        ) from None
 
 
-def _refuse_ragged(path: Path, dialect: Dialect, widths: Counter[int]) -> None:
-    count, width = widths.total(), len(dialect.names)
-    line = first_ragged(path, dialect)
-    first = f", the first on line {line}" if line is not None else ""
-    some = "row has" if count == 1 else "rows have"
-    raise InputError(
-        f"{path}: {count} {some} more or fewer fields than the {width} of the header{first}; "
-        "give every row as many fields, and quote cells that contain the separator"
-    )
+def _refuse_ragged(path: Path, dialect: Dialect) -> None:
+    count, line = ragged_rows(path, dialect)
+    if count:
+        some = "row has" if count == 1 else "rows have"
+        raise InputError(
+            f"{path}: {count} {some} more or fewer fields than the {len(dialect.names)} of the "
+            f"header, the first on line {line}; give every row as many fields, and quote cells "
+            "that contain the separator"
+        ) from None

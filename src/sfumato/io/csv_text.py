@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -58,14 +58,25 @@ def first_bad_quote(path: Path, separator: str) -> int | None:
         try:
             deque(rows, maxlen=0)  # runs in C: millions of rows a second
         except csv.Error:
-            return _line(path, separator, lambda row: False)
+            return _line_of_error(path, separator)
     return None
 
 
-def first_ragged(path: Path, dialect: Dialect) -> int | None:
-    """Return the line of the first row that has not as many fields as the header."""
-    width = len(dialect.names)
-    return _line(path, dialect.separator, lambda row: bool(row) and len(row) != width)
+def ragged_rows(path: Path, dialect: Dialect) -> tuple[int, int]:
+    """Return how many rows have not as many fields as the header, and the line of the first.
+
+    A Python loop over rows: it only runs to explain a file that is refused.
+    """
+    count = first = 0
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=dialect.separator, strict=True)
+        line = 1
+        for row in reader:
+            if row and len(row) != len(dialect.names):
+                first = first or line
+                count += 1
+            line = reader.line_num + 1
+    return count, first
 
 
 def _check_text(path: Path) -> bool:
@@ -152,19 +163,14 @@ def refuse_repeated(names: list[str], path: Path) -> None:
         )
 
 
-def _line(path: Path, separator: str, is_wrong: Callable[[list[str]], bool]) -> int | None:
-    """Return the line where the first wrong or malformed row starts.
-
-    A Python loop over rows: it only runs to explain a file that is refused.
-    """
+def _line_of_error(path: Path, separator: str) -> int:
+    """Return the line where the first malformed row starts; again only to explain a refusal."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         line = 1
         try:
-            for row in reader:
-                if is_wrong(row):
-                    return line
+            for _ in reader:
                 line = reader.line_num + 1
         except csv.Error:
-            return line
-    return None
+            pass
+        return line

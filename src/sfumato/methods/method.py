@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from sfumato.errors import ParameterError
+from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.schema import Role, Schema
+from sfumato.schema import Role, Schema, as_arrow
 from sfumato.table import Table, encode
 
 
@@ -28,7 +29,8 @@ class Method(ABC):
         *Refuses* (`SfumatoError`): data that do not fit the schema, and guarantees that no release
         of the table can meet. `randomness` defaults to the operating system's.
         """
-        return self.release(encode(data, schema), randomness or Randomness.fresh())
+        rows = as_arrow(data)
+        return self.release(flagged(encode(rows, schema), rows), randomness or Randomness.fresh())
 
     def release(self, table: Table, randomness: Randomness) -> Release:
         """Return a release of a coded table."""

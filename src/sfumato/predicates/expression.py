@@ -22,6 +22,10 @@ RESERVED_WORDS = frozenset(
     ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "ESCAPE", "IS", "NULL", "TRUE", "FALSE")
 )
 
+# How far a number's first digit may be from its point: enough for any type of number, and few
+# enough digits to calculate with.
+MAX_MAGNITUDE = 400
+
 Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 Value: TypeAlias = bool | int | Decimal | str | date  # a datetime is a date, too
 
@@ -264,13 +268,16 @@ def _literal(value: Any, attribute: str) -> Value:
     """Return the value if it can be a literal; a float as the decimal that it is written as."""
     if isinstance(value, float) and isfinite(value):
         return Decimal(repr(value))
-    if isinstance(value, bool | int | str | date):
+    if isinstance(value, bool | str | date):
         return value
-    if isinstance(value, Decimal) and value.is_finite():
+    if isinstance(value, int) and abs(value) < 10 ** (MAX_MAGNITUDE + 1):
         return value
+    is_finite = isinstance(value, Decimal) and value.is_finite()
+    if is_finite and abs(value.adjusted()) <= MAX_MAGNITUDE:
+        return value  # type: ignore[no-any-return]
     raise ParameterError(
-        f"column '{attribute}': a literal is a finite number, a text, a truth value or a date, "
-        f"not a {type(value).__name__}"
+        f"column '{attribute}': a literal is a text, a truth value, a date or a number within "
+        f"{MAX_MAGNITUDE} digits around the point; this {type(value).__name__} is none"
     )
 
 

@@ -18,7 +18,7 @@ MAX_LENGTH = 50_000
 MAX_DEPTH = 32
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 _CLOSED_QUOTES = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|`(?:[^`]|``)*+`""")
 
 _COMPARES = frozenset(
@@ -125,7 +125,7 @@ def _check_alone(token: Token) -> None:
     if kind is TokenType.IDENTIFIER and not text:
         raise refusal(start, "a column needs a name")
     if kind is TokenType.NUMBER and not _NUMBER.fullmatch(text):
-        raise refusal(start, "a number has digits, and perhaps a point or an exponent")
+        raise refusal(start, "a number has digits, and perhaps a point or a small exponent")
 
 
 def _check_pair(before: Token, token: Token) -> None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import (
+    MAX_MAGNITUDE,
     And,
     Between,
     Comparison,
@@ -42,8 +43,6 @@ _MIRRORED: dict[Operator, Operator] = {
     ">=": "<=",
 }
 _READERS: dict[str, Callable[[str], Value]] = {"DATE": read_date, "TIMESTAMP": read_datetime}
-# Enough for any type of number, and few enough digits to calculate with.
-_LARGEST_EXPONENT = 400
 
 
 def translate(node: exp.Expression) -> Predicate:
@@ -180,8 +179,8 @@ def _literal(node: exp.Expression) -> Value:
 
 def _number(node: exp.Expression, text: str) -> int | Decimal:
     number = Decimal(text)
-    if number and abs(number.adjusted()) > _LARGEST_EXPONENT:
-        raise _refusal(node, f"a number has at most {_LARGEST_EXPONENT} digits")
+    if abs(number.adjusted()) > MAX_MAGNITUDE:
+        raise _refusal(node, f"numbers lie within {MAX_MAGNITUDE} digits around the point")
     return int(number) if re.fullmatch("-?[0-9]+", text) else number
 
 

@@ -121,8 +121,10 @@ def _remap(slots: npt.NDArray[np.int32], entries: pa.ChunkedArray) -> Distinct:
         plain = entries.cast(comparable_type(entries.type))
         entries = pc.add(pc.if_else(pc.is_nan(plain), None, plain), pa.scalar(0.0, plain.type))
         found = _hash(entries)
-    else:
+    elif pa.types.is_null(entries.type):
         found = _distinct(entries)
+    else:
+        found = _hash(entries)  # in the order of the entries, which may be the order of categories
     slot_codes = np.append(found.codes, len(found.values)).astype(np.int32)
     return Distinct(slot_codes[slots], found.values)
 

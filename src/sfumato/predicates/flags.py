@@ -1,0 +1,71 @@
+"""Which cells of semi-sensitive attributes are sensitive, by a column of flags or by a rule.
+
+Flags are visible in a release (a cell is in a bucket or it is not), so a rule may read only what
+the release shows anyway or what tells nothing: quasi-identifiers and insensitive columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.errors import SchemaError
+from sfumato.predicates.evaluate import evaluate_frame
+from sfumato.predicates.parse import parse
+from sfumato.schema.attribute import Attribute, Role
+from sfumato.schema.schema import Schema
+from sfumato.table import Table
+
+Mask = npt.NDArray[np.bool_]
+_READABLE = (Role.QUASI_IDENTIFIER, Role.INSENSITIVE)
+
+
+def flagged(table: Table, data: pa.Table) -> Table:
+    """Return the coded table with the flags of its semi-sensitive columns, read from its input.
+
+    A missing flag counts as sensitive; a rule makes a cell sensitive where it is true. Columns
+    with a `density` have no flags yet: the method draws them.
+
+    >>> from sfumato.table import encode
+    >>> data = pa.table({"age": [30, 40], "hide": [True, False]})
+    >>> schema = Schema((Attribute("age", Role.SEMI_SENSITIVE, flag="hide"),))
+    >>> flagged(encode(data, schema), data).flags["age"].tolist()
+    [True, False]
+    """
+    flags = {
+        attribute.name: _flags(attribute, data, table.schema)
+        for attribute in table.schema.with_role(Role.SEMI_SENSITIVE)
+        if attribute.density is None
+    }
+    return replace(table, flags=flags) if flags else table
+
+
+def check_rule(attribute: Attribute, schema: Schema) -> None:
+    """Refuse (SchemaError, ParameterError) a rule that does not parse or reads what it may not."""
+    assert attribute.when is not None
+    for name in sorted(parse(attribute.when).attributes):
+        role = schema[name].role if name in schema.names else None
+        if role not in _READABLE:
+            what = "has no role" if role is None else f"is {role}"
+            raise SchemaError(
+                f"column '{attribute.name}': its `when` reads '{name}', which {what}; whether a "
+                "cell is sensitive shows in the release, so a rule may read only "
+                "quasi-identifiers and insensitive columns"
+            )
+
+
+def _flags(attribute: Attribute, data: pa.Table, schema: Schema) -> Mask:
+    if attribute.when is not None:
+        check_rule(attribute, schema)
+        return evaluate_frame(parse(attribute.when), data, schema)
+    cells = data[attribute.flag]
+    if not pa.types.is_boolean(cells.type):
+        raise SchemaError(
+            f"column '{attribute.flag}' holds the flags of '{attribute.name}' and is of type "
+            f"{cells.type}; make it boolean"
+        )
+    filled = cells.fill_null(True).combine_chunks()
+    return np.array(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
