@@ -7,7 +7,7 @@ of other columns are telling where they can be: long enough to be recognised in 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -172,3 +172,20 @@ def frames(draw: Any, *, max_rows: int = 12) -> Frame:
     order = draw(st.permutations(list(columns)))
     data = pa.table({name: columns[name] for name in order})
     return Frame(data, Schema(tuple(attributes), unit))
+
+
+@st.composite
+def flagged_frames(draw: Any) -> Frame:
+    """Return a table with semi-sensitive columns, whose cells a flag column or chance picks."""
+    frame = draw(frames())
+    data, rows = frame.data, frame.data.num_rows
+    attributes = []
+    for each in frame.schema:
+        if each.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and draw(st.booleans()):
+            flags = draw(st.lists(st.booleans(), min_size=rows, max_size=rows))
+            flag = f"is private: {each.name}"
+            data = data.append_column(flag, pa.array(flags))
+            attributes.append(replace(each, role=Role.SEMI_SENSITIVE, flag=flag))
+        else:
+            attributes.append(each)
+    return Frame(data, Schema(tuple(attributes), frame.schema.unit))

@@ -99,9 +99,7 @@ def saved(release: Release, file_format: str) -> Iterator[Path]:
 def publish(case: int, frame: Frame, seed: bytes) -> Release | None:
     """Return the release, or None where the method refuses without telling a value."""
     try:
-        return method_of(case).publish(
-            frame.data, frame.schema, randomness=Randomness.secret(seed)
-        )
+        return method_of(case).publish(frame.data, frame.schema, randomness=Randomness.secret(seed))
     except SfumatoError as error:
         told = told_by(error)
         assert not [text for text in cell_texts(frame.data) if text in told]

@@ -167,7 +167,7 @@ WRONG = {
     ),
     "unknown kind": ({"age": {"kind": "numerical"}}, "did you mean `numeric`?"),
     "unknown method": ({"method": {"name": "mondrain"}}, "did you mean `mondrian`?"),
-    "method of later versions": ({"method": {"name": "lgb"}}, "known are mondrian, anatomy"),
+    "no method at all": ({"method": {"name": "no-such-thing"}}, "known are mondrian, "),
     "unknown parameter": (
         {"method": {"name": "mondrian", "k": 5, "strickt": True}},
         "`method.strickt`: mondrian has no such key; did you mean `strict`?",
@@ -236,13 +236,29 @@ WRONG = {
         {"age": {"kind": "numeric", "domain": [1, 2]}},
         "the domain of a numeric attribute is {min: ..., max: ...}",
     ),
-    "semi-sensitive": (
-        {"age": {"role": "semi-sensitive"}},
-        "no method of this version protects semi-sensitive attributes",
+    "semi-sensitive without flags": (
+        {"age": {"role": "semi-sensitive"}, "method": {"name": "lgb", "k": 2, "l": 2}},
+        "column 'age' is semi-sensitive: say which cells are sensitive",
+    ),
+    "semi-sensitive under two rules": (
+        {"age": {"role": "semi-sensitive", "flag": "hide", "density": 0.2}},
+        "by one of `flag`",
+    ),
+    "a density that is none": (
+        {"age": {"role": "semi-sensitive", "density": 20}},
+        "`density` must lie between 0 and 1",
+    ),
+    "buckets of both kinds": (
+        {"disease": {"l": 3, "t": 0.2}, "method": {"name": "lgb", "k": 2}},
+        "either l-unique or t-close",
+    ),
+    "buckets of no kind": (
+        {"disease": {"beta": 3}, "method": {"name": "lgb", "k": 2}},
+        "lgb knows only `l` and `t`",
     ),
     "both at once": ({"age": {"role": "sensitive-quasi-identifier"}}, "no method of this version"),
-    "flag": ({"age": {"flag": "age_private"}}, "no method of this version"),
-    "rule": ({"age": {"when": "age > 3"}}, "no method of this version"),
+    "flag": ({"age": {"flag": "age_private"}}, "`flag` is for semi-sensitive columns"),
+    "rule": ({"age": {"when": "age > 3"}}, "`when` is for semi-sensitive columns"),
     "keep": ({"age": {"keep": True}}, "`keep` is for insensitive columns"),
     "unknown builder": ({"age": {"hierarchy": {"masc": "right"}}}, "did you mean 'mask'?"),
     "unit that is not there": ({"unit": "nam"}, "the unit is column 'nam'"),

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import models, people
+from . import local, models, people
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
-from .points import NoPoint, point_of_text
+from .points import NoPoint, Point, point_of_text
 from .release import (
     Published,
     ReleaseError,
@@ -31,6 +31,7 @@ CHECKED = {
     "t-closeness": {"attribute", "t", "distance"},
     "alpha-k-anonymity": {"attribute", "alpha", "k"},
     "beta-likeness": {"attribute", "beta", "variant"},
+    **local.CHECKED,
 }
 DECLARED = ("delta-presence", "differential-privacy")
 
@@ -78,6 +79,8 @@ def _content_problems(release: Published) -> list[str]:
         for group, rows in groups(release).items():
             if len({tuple(row[name] for name in shared) for row in rows}) != 1:
                 found.append(f"group {group}: rows do not share the quasi-identifier cells")
+    if release.manifest["layout"] == "local":
+        found += local.problems(release)
     return found + _domain_problems(release) + people.content_problems(release)
 
 
@@ -141,7 +144,7 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
     if reading.paths and (domain is None or all(point in reading.paths for point in points)):
         return all(point in reading.paths for point in points)
     if isinstance(domain, dict):
-        ends = [point_of_text(text_of_json(domain[end]), reading.type) for end in ("min", "max")]
+        ends = [_end(text_of_json(domain[end]), reading.type) for end in ("min", "max")]
         return all(
             position(ends[0], reading) <= position(point, reading) <= position(ends[1], reading)
             for point in points
@@ -151,8 +154,20 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
     return True
 
 
+def _end(text: str, type: str) -> Point:
+    """Return an end of a domain, which a narrow float may have no room for."""
+    try:
+        return point_of_text(text, type)
+    except NoPoint:
+        if type not in ("float", "halffloat"):
+            raise
+        return point_of_text(text, "double")
+
+
 def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
     """Whether a guarantee that files can show holds for every group of the release."""
+    if claim["model"] in local.CHECKED:
+        return local.claim_holds(release, claim)
     attribute = claim.get("attribute")
     if attribute is None:
         cells, units = people.split_tables(release.manifest)

@@ -8,13 +8,15 @@ import pytest
 from sfumato.errors import SchemaError
 from sfumato.schema import Attribute, Role, Schema
 
-SCHEMA = Schema.of(
-    name="identifier",
-    age="quasi-identifier",
-    sex="semi-sensitive",
-    job="sensitive-quasi-identifier",
-    disease="sensitive",
-    note="insensitive",
+SCHEMA = Schema(
+    (
+        Attribute("name", Role.IDENTIFIER),
+        Attribute("age", Role.QUASI_IDENTIFIER),
+        Attribute("sex", Role.SEMI_SENSITIVE, density=0.5),
+        Attribute("job", Role.SENSITIVE_QUASI_IDENTIFIER),
+        Attribute("disease", Role.SENSITIVE),
+        Attribute("note", Role.INSENSITIVE),
+    )
 )
 
 

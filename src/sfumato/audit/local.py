@@ -10,7 +10,7 @@ from sfumato.audit.coded import Coded, coded
 from sfumato.audit.domains import Domain
 from sfumato.audit.groups import check_alike, check_sizes, grouped
 from sfumato.audit.statistics import Evidence, SensitiveValues
-from sfumato.audit.structure import check_roles, record_tables
+from sfumato.audit.structure import check_roles, record_tables, unit_tables
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
@@ -29,6 +29,8 @@ def examine_local(release: Release) -> Evidence:
     manifest = release.manifest
     check_roles(manifest, _ROLES)
     (entry,) = record_tables(manifest)
+    if unit_tables(manifest):
+        raise ReleaseDamaged("a local release has one row a person, and no tables of people")
     table = release.tables[entry.name]
     alike: dict[str, Coded] = {}
     buckets: dict[str, SensitiveValues] = {}

@@ -85,6 +85,9 @@ def publication_lines(made: Publication) -> list[str]:
     ]
     if made.ncp is not None:
         lines.append(f"mean NCP: {made.ncp.mean:.4f} (0: nothing is lost, 1: everything)")
+    cells = manifest.parameters.get("withheld_cells")
+    if cells:
+        lines.append(f"withheld: {cells} cells (*), where too few rows share a flag pattern")
     return [*lines, f"release: {made.path}"]
 
 

@@ -17,7 +17,7 @@ from pyarrow import csv
 from sfumato.errors import InputError
 
 _PARQUET_MAGIC = b"PAR1"
-_COMMENT = "|"
+_COMMENT = b"|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,33 +139,28 @@ def _read_parquet(path: Path, layout: _Layout) -> pa.Table:
 def _read_text(path: Path, layout: _Layout) -> pa.Table:
     """Return the text file's cells, all as text, cleaned."""
     names = layout.schema.names
-    widths: list[int] = []
-
-    def on_wrong_width(row: csv.InvalidRow) -> str:
-        if row.text.startswith(_COMMENT):
-            return "skip"
-        widths.append(row.actual_columns)
-        return "error"
-
+    # Comments go before Arrow sees them: it calls a handler of odd rows on its own threads, which
+    # may abort the process as it ends.
+    lines = path.read_bytes().splitlines(keepends=True)
+    content = b"".join(line for line in lines if not line.startswith(_COMMENT))
     try:
         table = csv.read_csv(
-            path,
+            pa.BufferReader(content),
             read_options=csv.ReadOptions(column_names=names),
-            parse_options=csv.ParseOptions(
-                quote_char=False, invalid_row_handler=on_wrong_width, ignore_empty_lines=True
-            ),
+            parse_options=csv.ParseOptions(quote_char=False, ignore_empty_lines=True),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
     except pa.ArrowInvalid:  # its message quotes the row
+        if not content.strip():
+            raise InputError(f"{path}: the file is empty") from None
+        widths = {line.count(b",") + 1 for line in content.splitlines() if line} - {len(names)}
         if widths:
             raise InputError(
-                f"{path}: a line has {widths[0]} fields, {layout.title} has {len(names)}; "
+                f"{path}: a line has {min(widths)} fields, {layout.title} has {len(names)}; "
                 "is this the original file, without a header?"
             ) from None
-        if not path.stat().st_size:
-            raise InputError(f"{path}: the file is empty") from None
         raise InputError(f"{path}: not a text file in UTF-8") from None
     return pa.table({name: _clean(table[name], name == layout.label) for name in names})
 

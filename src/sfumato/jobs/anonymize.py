@@ -20,12 +20,14 @@ from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.suppress import rows_to_withhold
 from sfumato.methods import Anatomy, Method
+from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.release import Manifest, Release
 from sfumato.release.manifest import MANIFEST
 from sfumato.release.release import FileFormat
 from sfumato.table import Table, encode
 from sfumato.utility import Ncp, ncp
+from sfumato.utility.ncp import LAYOUTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def anonymize(
         with stages.stage("reading the data"):
             rows = read_table(data)
         with stages.stage("encoding"):
-            table = encode(rows, schema)
+            table = flagged(encode(rows, schema), rows)
         withheld = np.zeros(0, dtype=np.int64)
         if rules.content.on_infeasible == "suppress":
             with stages.stage("choosing rows to withhold"):
@@ -81,7 +83,7 @@ def anonymize(
         with stages.stage(f"partitioning by {method.name}"):
             release = _stated(method.release(table, randomness), rules, len(withheld))
         with stages.stage("measuring"):
-            loss = ncp(release, table) if release.manifest.layout == "generalized" else None
+            loss = ncp(release, table) if release.manifest.layout in LAYOUTS else None
             warnings += (
                 *rules.warnings(),
                 *wrong_intervals(table),

@@ -2,9 +2,10 @@
 
     attributes:
       name:    {role: identifier}
+      age:     {role: semi-sensitive, flag: age_private}      # or when: "job = 'Nurse'"
       zipcode: {role: quasi-identifier, hierarchy: zip.csv}   # or {mask: right}
       disease: {role: sensitive, l: 4}
-    method: {name: mondrian, k: 5}
+    method: {name: lgb, k: 5, l: 3}
     on_infeasible: error
     output: {format: parquet}
 
@@ -95,6 +96,9 @@ def _attribute(name: str, policy: AttributePolicy, folder: Path) -> Attribute:
         missing=policy.missing,
         keep=policy.keep,
         min_width=policy.min_width,
+        flag=policy.flag,
+        when=policy.when,
+        density=policy.density,
     )
 
 

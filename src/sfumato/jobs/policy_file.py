@@ -25,7 +25,8 @@ Number = StrictInt | StrictFloat
 MODEL_KEYS = ("l", "variant", "c", "t", "distance", "alpha", "beta")
 
 _FOR_SENSITIVE = (*MODEL_KEYS, "min_width", "missing")
-_NOT_YET = (Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
+_FOR_SEMI_SENSITIVE = MODEL_KEYS
+_NOT_YET = (Role.SENSITIVE_QUASI_IDENTIFIER,)
 
 
 class _Section(BaseModel):
@@ -50,8 +51,9 @@ class AttributePolicy(_Section):
     keep: bool = False
     missing: Literal["excluded", "value"] = "excluded"
     min_width: Number | None = None
-    flag: Any = None
-    when: Any = None
+    flag: StrictStr | None = None
+    when: StrictStr | None = None
+    density: Number | None = None
     l: Number | None = None  # noqa: E741 -- the key's name in every paper
     variant: StrictStr | None = None
     c: Number | None = None
@@ -110,6 +112,16 @@ class PolicyFile(_Section):
             if attribute.role is Role.SENSITIVE
         }
 
+    @property
+    def protected(self) -> dict[str, AttributePolicy]:
+        """The attributes of which all or some cells are sensitive, by name."""
+        roles = (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+        return {
+            name: attribute
+            for name, attribute in self.attributes.items()
+            if attribute.role in roles
+        }
+
 
 def parse(content: Any, name: str) -> PolicyFile:
     """Return the checked content of the policy called `name`.
@@ -140,15 +152,15 @@ _CHOICES = {
 
 def _check_attribute(name: str, attribute: AttributePolicy) -> None:
     """Refuse keys that contradict the role; the exception becomes one line of the policy."""
-    if attribute.role in _NOT_YET or attribute.flag is not None or attribute.when is not None:
-        what = attribute.role if attribute.role in _NOT_YET else "semi-sensitive"
+    if attribute.role in _NOT_YET:
         raise ValueError(
-            f"column '{name}': no method of this version protects {what} attributes; "
-            "make it quasi-identifier or sensitive, without `flag` and `when`"
+            f"column '{name}': no method of this version protects {attribute.role} attributes; "
+            "make it quasi-identifier, semi-sensitive or sensitive"
         )
     if attribute.role is not Role.SENSITIVE:
+        allowed = _FOR_SEMI_SENSITIVE if attribute.role is Role.SEMI_SENSITIVE else ()
         for key in _FOR_SENSITIVE:
-            if key in attribute.model_fields_set:
+            if key in attribute.model_fields_set and key not in allowed:
                 raise ValueError(
                     f"column '{name}': `{key}` is for sensitive attributes, and this one is "
                     f"{attribute.role}"

@@ -16,8 +16,10 @@ from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
     LDiversity,
+    LUniqueBuckets,
     LUniqueGroups,
     Model,
+    TCloseBuckets,
     TCloseness,
     from_claim,
 )
@@ -36,7 +38,7 @@ def method_of(policy: PolicyFile) -> Method:
         raise ParameterError(f"there is no method `{name}`; {nearest(name, METHODS)}")
     fields = {field.name: field for field in dataclasses.fields(cast(Any, METHODS[name]))}
     given = policy.method.parameters
-    valid = [key for key in fields if key != "models"]
+    valid = [key for key in fields if key not in ("models", "protection")]
     takes_models = "models" in fields
     if takes_models:
         valid += [key for key in MODEL_KEYS if key not in fields]
@@ -52,10 +54,13 @@ def method_of(policy: PolicyFile) -> Method:
     }
     if takes_models:
         parameters["models"] = _models(policy)
+    elif "protection" in fields:
+        parameters["protection"] = _protection(policy)
     else:
         parameters |= _only_l(policy, fields)
     for key, field in fields.items():
-        if key not in parameters and field.default is dataclasses.MISSING:
+        optional = (field.default, field.default_factory) != (dataclasses.MISSING,) * 2
+        if key not in parameters and not optional:
             raise ParameterError(f"{name} needs `{key}`: add it to `method`")
     method = METHODS[name](**parameters)
     if not takes_models:
@@ -168,6 +173,36 @@ def _guarantees(policy: PolicyFile) -> list[Model]:
     return models
 
 
+# Methods that protect each attribute by buckets of its own
+
+
+def _protection(policy: PolicyFile) -> dict[str, LUniqueBuckets | TCloseBuckets]:
+    """Return the buckets that attributes ask for themselves; the others have the method's."""
+    found: dict[str, LUniqueBuckets | TCloseBuckets] = {}
+    for name, attribute in policy.protected.items():
+        place, asked = f"`attributes.{name}`", attribute.asked()
+        for key in asked:
+            if key not in ("l", "t", "distance"):
+                raise ParameterError(f"{place}.{key}: {policy.method.name} knows only `l` and `t`")
+        if attribute.missing == "value":
+            raise ParameterError(
+                f"{place}.missing: {policy.method.name} does not count missing values; "
+                "leave it `excluded`"
+            )
+        if "distance" in asked and "t" not in asked:
+            raise ParameterError(f"{place}: `distance` needs `t`")
+        if "l" in asked and "t" in asked:
+            raise ParameterError(f"{place}: buckets are either l-unique or t-close; drop one")
+        try:
+            if "l" in asked:
+                found[name] = LUniqueBuckets(name, asked["l"])
+            elif "t" in asked:
+                found[name] = TCloseBuckets(name, asked["t"], asked.get("distance", "equal"))
+        except ParameterError as error:
+            raise ParameterError(f"{place}: {error}") from None
+    return found
+
+
 # Methods that have an `l` and take no other model
 
 
@@ -200,7 +235,11 @@ def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:
             and (model.variant, model.missing)
             in (("frequency", "excluded"), ("distinct", "excluded"))
         )
-        is_kept = is_diversity and cast(LUniqueGroups, model).l <= parameters.get("l", 0)
+        # buckets hold sensitive cells, and groups promise nothing about them
+        has_groups = "protection" not in parameters
+        is_kept = (
+            has_groups and is_diversity and cast(LUniqueGroups, model).l <= parameters.get("l", 0)
+        )
         if model.checkable and not is_kept:
             raise ParameterError(
                 f"`guarantees`, entry {number}: {name} does not give {model.name} to this degree; "

@@ -80,6 +80,7 @@ class LGB(Method):
                 "lgb needs one row a person, and some people have several; keep one row each"
             )
         protected = table.with_role(Role.SEMI_SENSITIVE, Role.SENSITIVE)
+        self._refuse_unprotectable(protected)
         models = [self._protection(column) for column in protected]
         flags = _flags(table, randomness)
         generalised = table.with_role(Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
@@ -110,6 +111,19 @@ class LGB(Method):
             },
             is_test=randomness.is_test,
         )
+
+    def _refuse_unprotectable(self, protected: Sequence[Column]) -> None:
+        names = [column.name for column in protected]
+        for name, model in self.protection.items():
+            if name not in names:
+                raise ParameterError(f"lgb: `protection` names '{name}', which is not sensitive")
+            if model.attribute != name:
+                raise ParameterError(f"lgb: the protection of '{name}' is about another attribute")
+        for column in protected:
+            if column.attribute.min_width is not None:
+                raise ParameterError(
+                    f"lgb cannot keep a `min_width` for '{column.name}'; use mondrian"
+                )
 
     def _protection(self, column: Column) -> Protection:
         given = self.protection.get(column.name)
@@ -171,6 +185,11 @@ def _bucketize(
     counts = np.bincount(codes, minlength=column.null_code + 1).astype(np.int64)
     present = int(counts[:-1].sum())
     if present == 0:  # nothing sensitive: no bucket, or one of missing values alone
+        if len(rows) and isinstance(model, LUniqueBuckets):
+            raise Infeasible(
+                f"l = {model.l} is infeasible for '{column.name}': all its sensitive cells are "
+                "missing; leave it out, or protect it by `t`"
+            )
         return Bucketed(rows, Groups(np.zeros(len(rows), dtype=np.int32), int(len(rows) > 0)))
     if isinstance(model, LUniqueBuckets):
         largest = int(counts[:-1].max())

@@ -43,6 +43,11 @@ class TopDown(Method):
                 "top-down needs one row a person, and some people have several; "
                 "keep one row each, or use mondrian"
             )
+        for column in table.sensitive:
+            if column.attribute.min_width is not None:
+                raise ParameterError(
+                    f"top-down cannot keep a `min_width` for '{column.name}'; use mondrian"
+                )
         groups = top_down(table, self.k, rng=randomness.generator("top-down order"))
         return assemble(
             generalized_records(table, groups, rng=randomness.generator("records")),

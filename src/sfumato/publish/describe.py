@@ -50,9 +50,10 @@ def _domain(column: Column, named: Codes) -> Bounds | tuple[str, ...] | None:
         if attribute.domain is not None:
             low, high = attribute.domain
             return Bounds(min=low, max=high)
-        if column.cardinality == 0:
+        if len(named) == 0:
             return None
-        low, high = round_outward(*_ends(column.values))
+        # not the ends of the whole column: those may stand in withheld cells alone
+        low, high = round_outward(*_ends(column.values.take(pa.array(named))))
         return Bounds(min=low, max=high)
     stated = attribute.order or attribute.domain
     if stated is not None:
@@ -72,5 +73,9 @@ def _ends(values: pa.Array) -> tuple[Any, Any]:
     if pa.types.is_timestamp(ends.type) or pa.types.is_time64(ends.type):
         coarse = pa.timestamp("us", ends.type.tz) if pa.types.is_timestamp(ends.type) else None
         ends = ends.cast(coarse or pa.time64("us"), safe=False)
+    if pa.types.is_floating(ends.type):
+        # as they are printed: widened to Python's floats, narrow ones would get other decimals
+        low, high = (float(text) for text in to_texts(ends).to_pylist())
+        return low, high
     low, high = ends.to_pylist()
     return low, high

@@ -64,7 +64,8 @@ def _groups(
     shuffled = known[rng.permutation(len(known))]
     # cells of one value lie together, in random order within it
     ids[shuffled[np.argsort(codes[shuffled], kind="stable")]] = dealt
-    missing = np.setdiff1d(np.arange(len(codes)), known, assume_unique=True)
+    # in random order, or who shares a bucket would tell who stood how far apart in the input
+    missing = rng.permutation(np.setdiff1d(np.arange(len(codes)), known, assume_unique=True))
     ids[missing] = np.resize(rng.permutation(count), len(missing))
     return Groups(ids, count)
 

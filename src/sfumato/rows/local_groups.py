@@ -39,12 +39,23 @@ def local_groups(
         return groups
     pattern_of_group = patterns.groups.ids[groups.order[groups.offsets[:-1]]]
     target = np.arange(groups.count)
+    sizes = groups.sizes.copy()
+    all_flags = patterns.flags[pattern_of_group]
+    any_flags = all_flags.copy()
     for union in unions:
         members = np.flatnonzero(np.isin(pattern_of_group, union.patterns))
         host = members[0]
         if union.host is not None:
+            # of the host's groups the one with the fewest more cells to withhold: it may be one
+            # that others have joined before
             hosts = np.flatnonzero(pattern_of_group == union.host)
-            host = hosts[np.argmin(groups.sizes[hosts])]  # the fewest cells to withhold
+            before = (any_flags[hosts] & ~all_flags[hosts]).sum(axis=1) * sizes[hosts]
+            mixed = (any_flags[hosts] | union.any) & ~(all_flags[hosts] & union.all)
+            after = mixed.sum(axis=1) * (sizes[hosts] + union.people)
+            host = hosts[np.argmin(after - before)]
+            sizes[host] += union.people
+            any_flags[host] |= union.any
+            all_flags[host] &= union.all
         target[members] = host
     _, dense = np.unique(target, return_inverse=True)
     ids = dense[groups.ids].astype(np.int32)

@@ -80,13 +80,6 @@ class Schema:
             if name not in columns:
                 raise SchemaError(f"column '{name}' {_absent(name, columns)}")
         known = {attribute.name: attribute for attribute in self.attributes}
-        flags = {attribute.flag for attribute in self.attributes}
-        forgotten = [name for name in columns if name not in known and name not in flags]
-        if forgotten:
-            raise SchemaError(
-                f"columns without a role: {_listed(forgotten)}; "
-                "give each one (`insensitive` leaves a column out)"
-            )
         for attribute in self.attributes:
             if attribute.flag is not None and attribute.flag not in columns:
                 raise SchemaError(
@@ -98,6 +91,13 @@ class Schema:
                     f"column '{attribute.flag}' holds flags and is never published; "
                     "give it no role of its own"
                 )
+        flags = {attribute.flag for attribute in self.attributes}
+        forgotten = [name for name in columns if name not in known and name not in flags]
+        if forgotten:
+            raise SchemaError(
+                f"columns without a role: {_listed(forgotten)}; "
+                "give each one (`insensitive` leaves a column out)"
+            )
         return Schema(tuple(known[name] for name in columns if name in known), self.unit)
 
     @classmethod

@@ -1,4 +1,10 @@
-"""NCP of a `generalized` release: how much certainty its quasi-identifier cells have lost."""
+"""NCP of a release: how much certainty its generalised cells have lost.
+
+Counted are the cells that a method may generalise: those of quasi-identifiers and, in the `local`
+layout, those of semi-sensitive attributes that are in no bucket. A cell in a bucket is exact; what
+it has lost is the person it belongs to, which NCP does not measure. So it is no part of the mean,
+and would add nothing to the sum.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +19,60 @@ from sfumato.errors import ParameterError
 from sfumato.measures.ncp import leaves_loss, range_loss
 from sfumato.release import Release
 from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet, parse
-from sfumato.schema.attribute import Kind, Role
+from sfumato.schema.attribute import RESERVED_SUFFIX, Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
 
+LAYOUTS = ("generalized", "local")
+_GENERALISED = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
+
 
 @dataclass(frozen=True, slots=True)
 class Ncp:
-    """The sum of all cells' NCP (as papers report it), its mean, and the mean by attribute."""
+    """The sum of all cells' NCP (as papers report it), its mean, and the mean by attribute.
+
+    `cells` is what the mean divides by: the cells that are in no bucket.
+    """
 
     total: float
     mean: float
     by_attribute: Mapping[str, float]
+    cells: int
 
 
 def ncp(release: Release, original: Table) -> Ncp:
     """Return the loss of a release, relative to the ranges and domains of the original table.
 
     The original is needed because a release rounds its domain outward. Missing values add nothing
-    to a cell's loss, a withheld cell (`*`) loses everything.
+    to a cell's loss, a withheld cell (`*`) loses everything, and so does each cell of a suppressed
+    row.
     """
-    if release.manifest.layout != "generalized":
+    if release.manifest.layout not in LAYOUTS:
         raise ParameterError(f"NCP is not defined for the layout {release.manifest.layout}")
     records = release.tables["records"]
-    names = [
-        entry.name for entry in release.manifest.attributes if entry.role is Role.QUASI_IDENTIFIER
-    ]
-    sums = {name: _column_loss(records[name], original[name]) for name in names}
-    rows = max(records.num_rows, 1)
-    total = sum(sums.values())
+    withheld = release.manifest.suppressed
+    sums, counts = {}, {}
+    for entry in release.manifest.attributes:
+        if entry.role in _GENERALISED:
+            cells = _outside_buckets(records, entry.name)
+            sums[entry.name] = withheld + _column_loss(cells, original[entry.name])
+            counts[entry.name] = withheld + len(cells)
+    total, count = sum(sums.values()), sum(counts.values())
     return Ncp(
         total,
-        total / (rows * max(len(names), 1)),
-        {name: loss / rows for name, loss in sums.items()},
+        total / max(count, 1),
+        {name: loss / max(counts[name], 1) for name, loss in sums.items()},
+        count,
     )
+
+
+def _outside_buckets(records: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return the attribute's cells that are in no bucket."""
+    buckets = name + RESERVED_SUFFIX
+    if buckets not in records.column_names:
+        return records[name]
+    return records[name].filter(records[buckets].is_null())
 
 
 def _column_loss(cells: pa.ChunkedArray, column: Column) -> float:
