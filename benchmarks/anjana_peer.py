@@ -27,13 +27,15 @@ def main() -> None:
             for name, levels in plan["levels"].items()
         }
         with contextlib.redirect_stdout(sys.stderr):
-            start = time.perf_counter()
+            start, processor = time.perf_counter(), time.process_time()
             result = k_anonymity(data, [], names, plan["k"], plan["suppression"], hierarchies)
             seconds = time.perf_counter() - start
+            used = time.process_time() - processor
         smallest = int(result.groupby(names).size().min()) if len(result) else 0
         answer = {
             "version": version("anjana"),
             "seconds": seconds,
+            "processor_seconds": used,
             "k": smallest,
             "rows": len(result),
             "cells": {

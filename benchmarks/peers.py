@@ -87,7 +87,7 @@ def peer_ncp(
         measure = _widths(hierarchy, data[name]) if name in numbers else _leaf_shares(hierarchy)
         total += sum(count * measure[label] for label, count in answer["cells"][name].items())
     withheld = (data.num_rows - answer["rows"]) * len(hierarchies)
-    return float(total + withheld) / (data.num_rows * len(hierarchies))
+    return float((total + withheld) / (data.num_rows * len(hierarchies)))
 
 
 def _levels(hierarchy: Hierarchy, is_number: bool) -> list[list[Any]]:

@@ -25,6 +25,7 @@ from rich.console import Console
 
 from benchmarks import cases
 from benchmarks.child import FLOOR
+from benchmarks.cold_start import cold_start
 from benchmarks.growth import growth, medians
 from benchmarks.machine import load_average, machine_facts
 from benchmarks.peers import SUPPRESSION, anjana, peer_ncp
@@ -37,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 OURS_A_ROUND = 3  # our runs on Adult are short: several for each of the peer's
+WIDTH = 132  # of tables in a file or a log
 LARGE = 5_000_000  # from here on one round is enough: long runs are steadier
 
 Say = Callable[[str], None]
@@ -48,6 +50,7 @@ def run(
     rounds: int,
     shared: Path | None,
     peer_python: Path | None,
+    cold: bool = True,
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """Return all results; without `shared` (the real data) or a peer, what is left of them."""
@@ -55,9 +58,11 @@ def run(
         "format": "sfumato-benchmark/1",
         "created": datetime.now(UTC).date().isoformat(),
         "machine": machine_facts(),
-        "load": load_average(),
+        "load_before": load_average(),
+        "cold_start": cold_start() if cold else None,
         "adult": None if shared is None else run_adult(shared, peer_python, rounds, say),
         "synthetic": run_synthetic(sizes, rounds, say),
+        "load_after": load_average(),
     }
     return results | {"promises": promises(results)}
 
@@ -68,15 +73,15 @@ def run_adult(shared: Path, peer_python: Path | None, rounds: int, say: Say) -> 
     schemas = cases.adult_cases(shared / "data" / "hierarchies")
     hierarchies = cases.adult_hierarchies(shared / "data" / "hierarchies")
     method = Mondrian(k=cases.K)
-    ours: dict[str, list[float]] = {name: [] for name in schemas}
+    ours: dict[str, list[tuple[float, float]]] = {name: [] for name in schemas}
     releases = {name: method.publish(data, schema) for name, schema in schemas.items()}  # warm
 
     def our_round() -> None:
         for _ in range(OURS_A_ROUND):
             for name, schema in schemas.items():
-                start = time.perf_counter()
+                start, processor = time.perf_counter(), time.process_time()
                 method.publish(data, schema)
-                ours[name].append(time.perf_counter() - start)
+                ours[name].append((time.perf_counter() - start, time.process_time() - processor))
 
     answers = []
     with tempfile.TemporaryDirectory() as folder:
@@ -93,8 +98,7 @@ def run_adult(shared: Path, peer_python: Path | None, rounds: int, say: Say) -> 
     runs: list[dict[str, Any]] = [
         {
             "name": f"mondrian, {name}",
-            "seconds": median(ours[name]),
-            "all_seconds": ours[name],
+            **_times(ours[name]),
             "k": _smallest_class(release.tables["records"]),
             "withheld": 0,
             "ncp": ncp(release, encode(data, schemas[name])).mean,
@@ -104,21 +108,30 @@ def run_adult(shared: Path, peer_python: Path | None, rounds: int, say: Say) -> 
     result: dict[str, Any] = {"rows": data.num_rows, "k": cases.K, "peer": None, "runs": runs}
     if answers:
         answer = answers[0]
-        theirs = median(each["seconds"] for each in answers)
+        theirs = _times([(each["seconds"], each["processor_seconds"]) for each in answers])
         result["peer"] = f"anjana {answer['version']}"
         for each in runs:
-            each["times_faster"] = theirs / each["seconds"]
+            each["times_faster"] = theirs["seconds"] / each["seconds"]
+            each["times_less_processor"] = theirs["processor_seconds"] / each["processor_seconds"]
         runs.append(
             {
                 "name": f"{result['peer']}, at most {SUPPRESSION:g} % withheld",
-                "seconds": theirs,
-                "all_seconds": [each["seconds"] for each in answers],
+                **theirs,
                 "k": answer["k"],
                 "withheld": data.num_rows - answer["rows"],
                 "ncp": peer_ncp(answer, data, hierarchies, cases.ADULT_NUMBERS),
             }
         )
     return result
+
+
+def _times(runs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Return the medians of wall clock and processor seconds, and what they are medians of."""
+    return {
+        "seconds": median(wall for wall, _ in runs),
+        "processor_seconds": median(processor for _, processor in runs),
+        "all_seconds": [wall for wall, _ in runs],
+    }
 
 
 def _smallest_class(records: Any) -> int:
@@ -179,6 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A quick run must not overwrite the committed results of a whole one.
     out = options.out or RESULTS / ("quick.json" if options.quick else "latest.json")
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
     notes = Console(stderr=True)
     shared, peer = _shared(), PEER_PYTHON
     if shared is None:

@@ -20,8 +20,10 @@ from sfumato.models import (
     DeltaPresence,
     KAnonymity,
     LDiversity,
+    LUniqueBuckets,
     LUniqueGroups,
     MinimumWidth,
+    TCloseBuckets,
     TCloseness,
     from_claim,
 )
@@ -79,7 +81,20 @@ HIERARCHICAL = st.builds(TCloseness, st.just(ATTRIBUTE), LEVELS, st.just("hierar
 def test_every_checkable_model_is_asked_here():
     asked = {KAnonymity, LDiversity, LUniqueGroups, TCloseness, AlphaKAnonymity, BetaLikeness}
     asked |= {MinimumWidth}  # with an oracle of its own below
-    assert {model for model in MODELS.values() if model.checkable} == asked
+    buckets = {LUniqueBuckets, TCloseBuckets}  # the same predicates as of groups
+    assert {model for model in MODELS.values() if model.checkable} == asked | buckets
+
+
+def test_models_of_buckets_are_those_of_groups():
+    totals = Parted(["a", "b", "b"], [0, 0, 0], None, hierarchy=(("a", "*"), ("b", "*"))).totals
+    for distance in ("equal", "hierarchical"):
+        rules = [
+            model(ATTRIBUTE, 0.3, distance).bind(totals).rule
+            for model in (TCloseness, TCloseBuckets)
+        ]
+        assert str(rules[0]) == str(rules[1])
+    rules = [model(ATTRIBUTE, 2).bind(totals).rule for model in (LUniqueGroups, LUniqueBuckets)]
+    assert str(rules[0]) == str(rules[1])
 
 
 def oracle_holds(model, parted: Parted, *groups: int) -> bool:

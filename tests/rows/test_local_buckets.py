@@ -1,9 +1,10 @@
-"""Local buckets against literal ones: Algorithm 2 by recursion, t-close deals by trying them all."""
+"""Local buckets against literal ones: Algorithm 2 by recursion, t-close deals by trying all."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def test_buckets_are_those_of_the_recursion(drawn, seed):
         assert len(inside) == len(expected) // ell  # the residue makes no bucket of its own
         left = [bucket for bucket in left if bucket not in inside]
     assert left == []
-    for one, other in zip(ranges, ranges[1:], strict=False):
+    for one, other in pairwise(ranges):
         assert one[-1] < other[0]
 
 

@@ -29,7 +29,7 @@ def demo(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make up hospital stays, publish them in two ways, and audit both releases."""
+    """Make up hospital stays, publish them in several ways, and audit each release."""
     from sfumato.jobs.demo import demo as run
 
     with terminal_progress() as progress:
@@ -54,8 +54,8 @@ def _show(made: Demo) -> None:
         for line in publication_lines(each.publication):
             print(clean(line))
         print("audit: " + ("every guarantee holds" if each.report.ok else "a guarantee is broken"))
-        if each.publication.manifest.layout == "generalized":
-            _show_rows(made.after)
+        if each.sample is not None:
+            _show_rows(each.sample)
         show_warnings(each.publication.warnings)
     print()
     print(clean(f"everything lies in {made.path}: data, policies and releases"))

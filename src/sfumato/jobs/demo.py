@@ -1,4 +1,4 @@
-"""The whole job on made-up data: hospital stays, published in two ways, each audited."""
+"""The whole job on made-up data: hospital stays, published in several ways, each audited."""
 
 from __future__ import annotations
 
@@ -24,31 +24,37 @@ from sfumato.schema import Attribute, Hierarchy, Role
 
 DATA = "hospital.parquet"
 HIERARCHIES = "hierarchies"
-# The methods that are shown, with what the policy asks of them beside the roles.
-METHODS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
-    "mondrian": ({"name": "mondrian", "k": 10}, {"l": 5}),
-    "anatomy": ({"name": "anatomy"}, {"l": 5}),
+# The methods that are shown, and what their policies say beside the roles of the schema.
+METHODS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "mondrian": {"method": {"name": "mondrian", "k": 10}, "disease": {"l": 5}},
+    "anatomy": {"method": {"name": "anatomy"}, "disease": {"l": 5}},
+    "lgb": {
+        "method": {"name": "lgb", "k": 10, "l": 5},
+        "age": {"role": "semi-sensitive", "flag": "age_private"},
+        "sex": {"role": "semi-sensitive", "flag": "sex_private", "t": 0.2},
+        "zipcode": {"role": "semi-sensitive", "flag": "zipcode_private"},
+    },
 }
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One method's release and what its audit says."""
+    """One method's release, what its audit says, and some of its rows to look at."""
 
     publication: Publication
     report: AuditReport
+    sample: pa.Table | None
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What the demonstration made: where it lies, what came out, and some rows to look at."""
+    """What the demonstration made: where it lies, what came out, some input to compare with."""
 
     path: Path
     rows: int
     shown: tuple[Shown, ...]
     before: pa.Table
-    after: pa.Table
 
 
 def demo(
@@ -58,7 +64,7 @@ def demo(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Demo:
-    """Make a folder with synthetic data, two policies and their releases; return what came out.
+    """Make a folder with synthetic data, policies and their releases; return what came out.
 
     Refuses (InputError) a folder that exists, unless `force` is given and it is a demonstration.
     """
@@ -78,16 +84,12 @@ def demo(
             )
             with stages.stage(f"auditing {name}"):
                 report = audit(folder / name)
-            shown.append(Shown(replace(made, path=target / name), report))
-        records = Release.load(folder / "mondrian").tables["records"]
-    published = [name for name in records.column_names if name != "group"]
-    return Demo(
-        target,
-        rows,
-        tuple(shown),
-        stays.select(["name", *published]).slice(0, _SHOWN),
-        records.slice(0, _SHOWN),
-    )
+            records = Release.load(folder / name).tables.get("records")
+            sample = None if records is None else records.slice(0, _SHOWN)
+            shown.append(Shown(replace(made, path=target / name), report, sample))
+    published = [attribute.name for attribute in hospital_schema() if attribute.is_published]
+    before = stays.select(["name", *published]).slice(0, _SHOWN)
+    return Demo(target, rows, tuple(shown), before)
 
 
 def _write_policies(folder: Path) -> None:
@@ -98,19 +100,20 @@ def _write_policies(folder: Path) -> None:
             assert isinstance(attribute.hierarchy, Hierarchy)
             with (folder / HIERARCHIES / f"{attribute.name}.csv").open("x", newline="") as file:
                 csv.writer(file, delimiter=";").writerows(attribute.hierarchy.rows())
-    for name, (method, models) in METHODS.items():
+    for name, says in METHODS.items():
         attributes = [
-            AttributeText(each.name, _keys(each, models), "") for each in schema.attributes
+            AttributeText(each.name, {**_keys(each), **says.get(each.name, {})}, "")
+            for each in schema.attributes
         ]
         notes = [f"Made by `sfumato demo`: hospital stays under {name}."]
-        (folder / f"{name}.yaml").write_text(policy_text(notes, attributes, method))
+        (folder / f"{name}.yaml").write_text(policy_text(notes, attributes, says["method"]))
 
 
-def _keys(attribute: Attribute, models: Mapping[str, Any]) -> dict[str, Any]:
+def _keys(attribute: Attribute) -> dict[str, Any]:
     keys: dict[str, Any] = {"role": str(attribute.role)}
     if _has_file(attribute):
         keys["hierarchy"] = f"{HIERARCHIES}/{attribute.name}.csv"
-    return {**keys, **models} if attribute.role is Role.SENSITIVE else keys
+    return keys
 
 
 def _has_file(attribute: Attribute) -> bool:

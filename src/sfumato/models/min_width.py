@@ -32,6 +32,6 @@ class MinimumWidth(Model):
         total = totals[self.attribute]
         if total.points is None:
             raise ParameterError(f"{self.name}: `{self.attribute}` is not numeric")
-        spread = float(total.points[-1] - total.points[0]) if len(total.points) else 0.0
+        spread = float(total.points[-1]) - float(total.points[0]) if len(total.points) else 0.0
         width = self.width * spread if self.width < 1 else self.width
         return self._bound(kernels.MIN_WIDTH, real=width, skip=total.null_code, reals=total.points)

@@ -16,6 +16,8 @@ from sfumato.models import kernels
 from sfumato.models.kernels import Ints, Reals, Rule
 from sfumato.models.statistics import GroupStatistics, Total
 
+# Far above any table, far below where a product of a count and a parameter would overflow.
+LARGEST = 2**31 - 1
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -145,9 +147,11 @@ def rule_at(book: RuleBook, r: int) -> Rule:
 
 
 def positive_integer(value: Any, key: str, model: str) -> None:
-    """Refuse anything but an integer of at least 1."""
+    """Refuse anything but an integer from 1 to LARGEST."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ParameterError(f"{model}: `{key}` must be a whole number of at least 1")
+    if value > LARGEST:
+        raise ParameterError(f"{model}: `{key}` must be at most {LARGEST:,}")
 
 
 def positive_number(value: Any, key: str, model: str, *, most: float = float("inf")) -> None:

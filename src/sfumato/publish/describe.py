@@ -7,6 +7,7 @@ numeric ends that come from the data are rounded outward, so that they are nobod
 from __future__ import annotations
 
 from collections.abc import Container
+from datetime import time
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sfumato.release.dtypes import dtype_name
 from sfumato.release.manifest import AttributeEntry, Bounds
 from sfumato.schema.attribute import Kind
 from sfumato.schema.hierarchy import Hierarchy
+from sfumato.schema.kinds import stated_values
 from sfumato.schema.text import to_texts
 from sfumato.table import Column
 
@@ -54,10 +56,12 @@ def _domain(column: Column, named: Codes) -> Bounds | tuple[str, ...] | None:
             return None
         # not the ends of the whole column: those may stand in withheld cells alone
         low, high = round_outward(*_ends(column.values.take(pa.array(named))))
+        if high == time.max:  # times may be finer than Python's
+            high = "23:59:59.999999999" if column.values.type.unit == "ns" else high
         return Bounds(min=low, max=high)
     stated = attribute.order or attribute.domain
     if stated is not None:
-        return tuple(to_texts(pa.array(stated)).to_pylist())
+        return tuple(to_texts(stated_values(stated, column.values.type)).to_pylist())
     if isinstance(attribute.hierarchy, Hierarchy) and attribute.hierarchy.supplied:
         return attribute.hierarchy.leaves
     texts = to_texts(column.values.take(pa.array(named, type=pa.int32()))).to_pylist()
@@ -71,11 +75,21 @@ def _ends(values: pa.Array) -> tuple[Any, Any]:
     if pa.types.is_duration(ends.type):
         ends = ends.cast(pa.int64())
     if pa.types.is_timestamp(ends.type) or pa.types.is_time64(ends.type):
-        coarse = pa.timestamp("us", ends.type.tz) if pa.types.is_timestamp(ends.type) else None
-        ends = ends.cast(coarse or pa.time64("us"), safe=False)
+        ends = _in_microseconds(ends)
     if pa.types.is_floating(ends.type):
         # as they are printed: widened to Python's floats, narrow ones would get other decimals
         low, high = (float(text) for text in to_texts(ends).to_pylist())
         return low, high
     low, high = ends.to_pylist()
     return low, high
+
+
+def _in_microseconds(ends: pa.Array) -> pa.Array:
+    """Return times in the unit that Python knows; finer ones rounded outward."""
+    is_time = pa.types.is_time64(ends.type)
+    coarse = pa.time64("us") if is_time else pa.timestamp("us", ends.type.tz)
+    if ends.type.unit != "ns":
+        return ends.cast(coarse)
+    low, high = ends.cast(pa.int64()).to_pylist()
+    last = 86_400 * 10**6 - 1 if is_time else 2**63 - 1
+    return pa.array([low // 1000, min(-(-high // 1000), last)], pa.int64()).cast(coarse)

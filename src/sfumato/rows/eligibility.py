@@ -76,7 +76,7 @@ def _diversity_advice(model: LDiversity, reached: float) -> str:
 
     What is reached is the largest feasible l: of the table as a whole, and so of any part.
     """
-    attribute, problem = model.attribute, f"l = {model.l:g} is infeasible"
+    attribute, problem = model.attribute, f"l = {model.l} is infeasible"
     if model.variant == "distinct":
         values = int(reached)
         return (

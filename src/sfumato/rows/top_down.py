@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.models import KAnonymity
 from sfumato.rows.axes import axes_of
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.rows.top_down_kernel import Sides, halve, halve_all, new_sides
+from sfumato.rows.top_down_kernel import Sides, halve, halve_all, new_sides, scales_of
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table
 
@@ -37,13 +37,13 @@ def top_down(
         refuse_infeasible(table, [KAnonymity(k)])
     columns = tuple(table.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     working = WorkingRows.of(columns, table, row_order(table.rows, within, rng))
-    axes = axes_of(columns)
+    scales = scales_of(axes_of(columns))
     side = np.zeros(table.rows, dtype=np.uint8)
 
     def split_once(start: int, end: int, sides: Sides) -> int:
-        return int(halve(working.matrix, start, end, axes, k, side, sides))
+        return int(halve(working.matrix, start, end, scales, k, side, sides))
 
     def finish(start: int, end: int, sides: Sides) -> None:
-        halve_all(working.matrix, start, end, axes, k, side, working.begins, sides)
+        halve_all(working.matrix, start, end, scales, k, side, working.begins, sides)
 
-    return split_all(working, Splitter(lambda: new_sides(axes), split_once, finish), within)
+    return split_all(working, Splitter(lambda: new_sides(scales), split_once, finish), within)

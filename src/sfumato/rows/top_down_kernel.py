@@ -1,4 +1,8 @@
-"""One node of the top-down greedy: two far seeds, each row to the side whose loss grows less."""
+"""One node of the top-down greedy: two far seeds, each row to the side whose loss grows less.
+
+The loops below take arrays out of their tuples before they start: compiled code would otherwise
+count references to them at every step, which costs more than the arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.ncp import leaves_loss
-from sfumato.rows.axes import RANGE, SET, TREE, Axes, span_loss
+from sfumato.measures.ncp import leaves_loss, range_loss
+from sfumato.rows.axes import RANGE, SET, TREE, Axes
 from sfumato.rows.mondrian_kernel import part
 
 Codes = npt.NDArray[np.int32]
@@ -23,6 +27,22 @@ _SMALLEST_SHARE = 1 / 32
 _LEAD_CLASSES = 256
 
 
+class Scales(NamedTuple):
+    """What an attribute's cells lose, laid out for speed: losses are looked up, not worked out.
+
+    From `start[a]` on, `loss` has for a RANGE the positions of its values in units of its range
+    (a cell loses the difference of its ends), for a TREE the loss of each node, and for a SET the
+    loss of so many values. `parent` and `last` are those of tree nodes at the same places.
+    """
+
+    kind: Ints
+    null: Ints
+    start: Ints
+    loss: Reals
+    parent: Ints
+    last: Ints
+
+
 class Sides(NamedTuple):
     """The two sides in the making: spans by side and attribute, values seen by side, losses."""
 
@@ -30,61 +50,116 @@ class Sides(NamedTuple):
     high: Codes
     seen: Ints
     values: Ints
-    set_start: Ints
     loss: Reals
     stamp: Ints
 
 
-@numba.njit(cache=True, nogil=True)
-def new_sides(axes: Axes) -> Sides:
+def scales_of(axes: Axes) -> Scales:
+    """Return the scales of the axes."""
+    starts, losses, parents, lasts = [0], [], [], []
+    for axis, kind in enumerate(axes.kind):
+        extent = float(axes.extent[axis])
+        size = int(axes.null[axis])
+        parent = last = np.zeros(size, np.int64)
+        if kind == RANGE:
+            loss = _positions(axes.points[axes.code_start[axis] :][:size], extent)
+        elif kind == SET:
+            loss = _leaves_losses(np.arange(size + 1), extent)
+            parent = last = np.zeros(size + 1, np.int64)
+        else:
+            end = axes.node_start[axis + 1] if axis + 1 < len(axes.kind) else len(axes.parent)
+            nodes = slice(axes.node_start[axis], end)
+            loss = _leaves_losses(axes.leaves[nodes], extent)
+            parent, last = axes.parent[nodes], axes.last[nodes]
+        losses.append(loss)
+        parents.append(parent)
+        lasts.append(last)
+        starts.append(starts[-1] + len(loss))
+    return Scales(
+        axes.kind,
+        axes.null,
+        np.array(starts[:-1], np.int64),
+        np.concatenate([np.zeros(0), *losses]),
+        np.concatenate([np.zeros(0, np.int64), *parents]),
+        np.concatenate([np.zeros(0, np.int64), *lasts]),
+    )
+
+
+def new_sides(scales: Scales) -> Sides:
     """Return scratch for one thread."""
-    count = len(axes.kind)
-    set_start = np.zeros(count, np.int64)
-    values = 0
-    for axis in range(count):
-        set_start[axis] = values
-        if axes.kind[axis] == SET:
-            values += axes.null[axis] + 1
+    count = len(scales.kind)
     return Sides(
         np.zeros((2, count), np.int32),
         np.zeros((2, count), np.int32),
-        np.zeros((2, values), np.int64),
+        np.zeros((2, len(scales.loss)), np.int64),
         np.zeros((2, count), np.int64),
-        set_start,
         np.zeros((2, count), np.float64),
         np.zeros(1, np.int64),
     )
 
 
 @numba.njit(cache=True, nogil=True)
-def _pair_loss(work: Codes, one: int, two: int, axes: Axes) -> float:
-    """Return the loss a row of a group of just two rows."""
-    total = 0.0
-    for axis in range(len(axes.kind)):
-        a, b = work[one, axis], work[two, axis]
-        if a == b:
-            continue
-        null = axes.null[axis]
-        if axes.kind[axis] == SET:
-            if a != null and b != null:
-                total += leaves_loss(2, int(axes.extent[axis]))
-        elif axes.kind[axis] != RANGE or (a != null and b != null):
-            total += span_loss(axes, axis, min(a, b), max(a, b))
-    return total
+def _positions(points: Reals, extent: float) -> Reals:
+    found = np.empty(len(points))
+    for j in range(len(points)):
+        found[j] = range_loss(points[0], points[j], extent)
+    return found
 
 
 @numba.njit(cache=True, nogil=True)
-def _start(work: Codes, row: int, side: int, axes: Axes, sides: Sides) -> None:
+def _leaves_losses(counts: Ints, extent: float) -> Reals:
+    found = np.empty(len(counts))
+    for j in range(len(counts)):
+        found[j] = leaves_loss(counts[j], extent)
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _span_loss(
+    kind: int, start: int, low: int, high: int, loss: Reals, parent: Ints, last: Ints
+) -> float:
+    """Return the loss of a RANGE or TREE cell over the codes low..high, of which low is a value."""
+    if kind == RANGE:
+        return loss[start + high] - loss[start + low]
+    node = low
+    while last[start + node] < high and parent[start + node] != node:
+        node = parent[start + node]
+    return loss[start + node]
+
+
+@numba.njit(cache=True, nogil=True)
+def _distances(work: Codes, start: int, end: int, row: int, scales: Scales, found: Reals) -> None:
+    """Write for each row what it would lose (a row) in a group of just it and the given one."""
+    loss, parent, last = scales.loss, scales.parent, scales.last
+    found[: end - start] = 0.0
+    for axis in range(len(scales.kind)):
+        kind, null, first = scales.kind[axis], scales.null[axis], scales.start[axis]
+        own = work[row, axis]
+        if own == null and kind != TREE:
+            continue  # a missing value widens nothing
+        for i in range(start, end):
+            code = work[i, axis]
+            if code == own or (code == null and kind != TREE):
+                continue
+            if kind == SET:
+                found[i - start] += loss[first + 2]
+            else:
+                low, high = min(code, own), max(code, own)
+                found[i - start] += _span_loss(kind, first, low, high, loss, parent, last)
+
+
+@numba.njit(cache=True, nogil=True)
+def _start(work: Codes, row: int, side: int, scales: Scales, sides: Sides) -> None:
     """Make the side hold one row."""
-    for axis in range(len(axes.kind)):
+    for axis in range(len(scales.kind)):
         code = work[row, axis]
         sides.loss[side, axis] = 0.0
-        missing = code == axes.null[axis]
-        if axes.kind[axis] == SET:
+        missing = code == scales.null[axis]
+        if scales.kind[axis] == SET:
             sides.values[side, axis] = 0 if missing else 1
             if not missing:
-                sides.seen[side, sides.set_start[axis] + code] = sides.stamp[0]
-        elif axes.kind[axis] == RANGE and missing:
+                sides.seen[side, scales.start[axis] + code] = sides.stamp[0]
+        elif scales.kind[axis] == RANGE and missing:
             sides.low[side, axis], sides.high[side, axis] = 2**31 - 1, -1
         else:
             sides.low[side, axis] = code
@@ -92,86 +167,61 @@ def _start(work: Codes, row: int, side: int, axes: Axes, sides: Sides) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _growth(work: Codes, row: int, side: int, axes: Axes, sides: Sides) -> float:
-    """Return by how much the loss a row of the side would grow if the row joined."""
-    growth = 0.0
-    for axis in range(len(axes.kind)):
-        code = work[row, axis]
-        if axes.kind[axis] == SET:
-            if (
-                code != axes.null[axis]
-                and sides.seen[side, sides.set_start[axis] + code] != sides.stamp[0]
-            ):
-                growth += (
-                    leaves_loss(sides.values[side, axis] + 1, int(axes.extent[axis]))
-                    - sides.loss[side, axis]
-                )
-        elif not (axes.kind[axis] == RANGE and code == axes.null[axis]):
-            low, high = sides.low[side, axis], sides.high[side, axis]
-            if code < low or code > high:
-                growth += (
-                    span_loss(axes, axis, min(low, code), max(high, code)) - sides.loss[side, axis]
-                )
-    return growth
+def _growth(
+    work: Codes, i: int, side: int, scales: Scales, sides: Sides, join: bool
+) -> tuple[float, bool]:
+    """Return by how much the loss a row of the side grows if row i joins, and if it fits already.
 
-
-@numba.njit(cache=True, nogil=True)
-def _join(work: Codes, row: int, side: int, axes: Axes, sides: Sides) -> None:
-    """Let the row join the side."""
-    for axis in range(len(axes.kind)):
-        code = work[row, axis]
-        if axes.kind[axis] == SET:
-            value = sides.set_start[axis] + code
-            if code != axes.null[axis] and sides.seen[side, value] != sides.stamp[0]:
-                sides.seen[side, value] = sides.stamp[0]
-                sides.values[side, axis] += 1
-                sides.loss[side, axis] = leaves_loss(
-                    sides.values[side, axis], int(axes.extent[axis])
-                )
-        elif not (axes.kind[axis] == RANGE and code == axes.null[axis]):
-            low, high = sides.low[side, axis], sides.high[side, axis]
-            if code < low or code > high:
-                sides.low[side, axis] = min(low, code)
-                sides.high[side, axis] = max(high, code)
-                sides.loss[side, axis] = span_loss(
-                    axes, axis, sides.low[side, axis], sides.high[side, axis]
-                )
-
-
-@numba.njit(cache=True, nogil=True)
-def _farthest(work: Codes, start: int, end: int, row: int, axes: Axes) -> int:
-    """Return the row that loses most together with the given one (itself if all are alike)."""
-    best, best_loss = row, 0.0
-    for i in range(start, end):
-        loss = _pair_loss(work, row, i, axes)
-        if loss > best_loss:
-            best, best_loss = i, loss
-    return best
-
-
-@numba.njit(cache=True, nogil=True)
-def _clearest_first(
-    work: Codes, start: int, end: int, one: int, two: int, axes: Axes
-) -> npt.NDArray[np.int64]:
-    """Return the rows ordered by how much nearer they are to one seed than to the other.
-
-    The clear cases draw the outlines of the sides; the doubtful ones then fit into them. Rows are
-    counted into classes instead of sorted, so the order costs no more than a pass.
+    With `join` it does join.
     """
-    rows = end - start
-    lead = np.empty(rows, np.float64)
-    for i in range(start, end):
-        lead[i - start] = abs(_pair_loss(work, one, i, axes) - _pair_loss(work, two, i, axes))
-    classes = min(_LEAD_CLASSES, rows)
-    scale = (classes - 1) / lead.max() if lead.max() > 0.0 else 0.0
+    kinds, nulls, starts = scales.kind, scales.null, scales.start
+    losses, parent, last = scales.loss, scales.parent, scales.last
+    lows, highs, side_losses = sides.low, sides.high, sides.loss
+    seen, values, stamp = sides.seen, sides.values, sides.stamp
+    growth = 0.0
+    fits = True
+    for axis in range(len(kinds)):
+        code = work[i, axis]
+        kind = kinds[axis]
+        if kind == SET:
+            if code == nulls[axis] or seen[side, starts[axis] + code] == stamp[0]:
+                continue
+            loss = losses[starts[axis] + values[side, axis] + 1]
+            if join:
+                seen[side, starts[axis] + code] = stamp[0]
+                values[side, axis] += 1
+        else:
+            low, high = lows[side, axis], highs[side, axis]
+            if low <= code <= high or (kind == RANGE and code == nulls[axis]):
+                continue
+            low, high = min(low, code), max(high, code)
+            loss = _span_loss(kind, starts[axis], low, high, losses, parent, last)
+            if join:
+                lows[side, axis], highs[side, axis] = low, high
+        fits = False
+        growth += loss - side_losses[side, axis]
+        if join:
+            side_losses[side, axis] = loss
+    return growth, fits
+
+
+@numba.njit(cache=True, nogil=True)
+def _clearest_first(lead: Reals) -> Ints:
+    """Return the places of all numbers, large ones first.
+
+    Numbers are counted into classes instead of sorted, so that it costs no more than a pass.
+    """
+    classes = min(_LEAD_CLASSES, len(lead))
+    largest = lead.max()
+    scale = (classes - 1) / largest if largest > 0.0 else 0.0
     ends = np.zeros(classes + 1, np.int64)
-    for j in range(rows):
+    for j in range(len(lead)):
         ends[classes - int(lead[j] * scale)] += 1
     ends = np.cumsum(ends)
-    order = np.empty(rows, np.int64)
-    for j in range(rows):
+    order = np.empty(len(lead), np.int64)
+    for j in range(len(lead)):
         place = classes - 1 - int(lead[j] * scale)
-        order[ends[place]] = start + j
+        order[ends[place]] = j
         ends[place] += 1
     return order
 
@@ -182,35 +232,43 @@ def _deal(
     start: int,
     end: int,
     seeds: tuple[int, int],
-    axes: Axes,
+    lead: Reals,
+    scales: Scales,
     side: Bytes,
     sides: Sides,
 ) -> Ints:
-    """Let each row join the side whose loss grows less; return the sizes of the sides."""
+    """Let each row join the side whose loss grows less; return the sizes of the sides.
+
+    Rows come in the order of their `lead`, how much nearer they are to one seed than to the other:
+    the clear cases draw the outlines of the sides, the doubtful ones then fit into them.
+    """
     sides.stamp[0] += 1
     counts = np.ones(2, np.int64)
     losses = np.zeros(2)
     for s in range(2):
-        _start(work, seeds[s], s, axes, sides)
+        _start(work, seeds[s], s, scales, sides)
         side[seeds[s]] = s
-    for i in _clearest_first(work, start, end, seeds[0], seeds[1], axes):
+    for j in _clearest_first(lead):
+        i = start + j
         if i in seeds:
             continue
-        growth0 = _growth(work, i, 0, axes, sides)
-        growth1 = _growth(work, i, 1, axes, sides)
+        growth0, fits0 = _growth(work, i, 0, scales, sides, False)
+        growth1, fits1 = _growth(work, i, 1, scales, sides, False)
         # what the loss of all rows of the side would grow by, the newcomer's own included
         cost0 = losses[0] + (counts[0] + 1) * growth0
         cost1 = losses[1] + (counts[1] + 1) * growth1
         chosen = 1 if cost1 < cost0 or (cost1 == cost0 and counts[1] < counts[0]) else 0
-        growth = growth1 if chosen == 1 else growth0
+        if not (fits1 if chosen == 1 else fits0):
+            losses[chosen] += _growth(work, i, chosen, scales, sides, True)[0]
         side[i] = chosen
         counts[chosen] += 1
-        losses[chosen] += growth
-        if growth > 0.0:
-            _join(work, i, chosen, axes, sides)
     better = 0 if losses[0] < losses[1] else 1
     for i in range(start, end):  # who fits into the side that loses less is better off there
-        if side[i] != better and i not in seeds and _growth(work, i, better, axes, sides) == 0.0:
+        if (
+            side[i] != better
+            and i not in seeds
+            and _growth(work, i, better, scales, sides, False)[1]
+        ):
             side[i] = better
             counts[better] += 1
             counts[1 - better] -= 1
@@ -224,7 +282,7 @@ def _top_up(
     end: int,
     short: int,
     wanted: int,
-    axes: Axes,
+    scales: Scales,
     side: Bytes,
     sides: Sides,
 ) -> None:
@@ -238,7 +296,7 @@ def _top_up(
     for i in range(start, end):
         if side[i] != short:
             rows[count] = i
-            costs[count] = _growth(work, i, short, axes, sides)
+            costs[count] = _growth(work, i, short, scales, sides, False)[0]
             count += 1
     order = np.argsort(costs, kind="mergesort")
     for j in range(wanted):
@@ -247,23 +305,26 @@ def _top_up(
 
 @numba.njit(cache=True, nogil=True)
 def halve(
-    work: Codes, start: int, end: int, axes: Axes, minimum: int, side: Bytes, sides: Sides
+    work: Codes, start: int, end: int, scales: Scales, minimum: int, side: Bytes, sides: Sides
 ) -> int:
     """Part the rows start..end in two of at least `minimum`; return where, or -1 if not to be."""
     rows = end - start
     if rows < 2 * minimum:
         return -1
-    one = start
-    two = _farthest(work, start, end, one, axes)
-    for _ in range(_SEED_ROUNDS - 1):
-        one, two = two, _farthest(work, start, end, two, axes)
+    near, far = np.empty(rows), np.empty(rows)
+    one = two = start
+    for _ in range(_SEED_ROUNDS):
+        one = two
+        _distances(work, start, end, one, scales, near)
+        two = start + np.argmax(near)
     if one == two:
         return -1  # all rows are alike
-    counts = _deal(work, start, end, (one, two), axes, side, sides)
+    _distances(work, start, end, two, scales, far)
+    counts = _deal(work, start, end, (one, two), np.abs(near - far), scales, side, sides)
     smallest = max(minimum, int(rows * _SMALLEST_SHARE))
     short = 0 if counts[0] < counts[1] else 1
     if counts[short] < smallest:
-        _top_up(work, start, end, short, smallest - counts[short], axes, side, sides)
+        _top_up(work, start, end, short, smallest - counts[short], scales, side, sides)
     return part(work, start, end, side)
 
 
@@ -272,7 +333,7 @@ def halve_all(
     work: Codes,
     start: int,
     end: int,
-    axes: Axes,
+    scales: Scales,
     minimum: int,
     side: Bytes,
     begins: npt.NDArray[np.bool_],
@@ -282,7 +343,7 @@ def halve_all(
     pending = [(start, end)]
     while len(pending) > 0:
         first, last = pending.pop()
-        middle = halve(work, first, last, axes, minimum, side, sides)
+        middle = halve(work, first, last, scales, minimum, side, sides)
         if middle < 0:
             begins[first] = True
         else:

@@ -1,4 +1,4 @@
-"""Whether a column's values lie in the domain that the policy states."""
+"""Whether a column's values lie in the domain that the policy states, and in the calendar."""
 
 from __future__ import annotations
 
@@ -15,9 +15,22 @@ from sfumato.schema.kinds import stated_values
 from sfumato.schema.text import to_texts
 from sfumato.table.column import Column
 
+# The calendar that texts and other programs know: the days of the years 1 to 9999.
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+# A text is read to the second first, and the second must fit as well.
+_FIRST_NANOSECOND = -(2**63 // 10**9) * 10**9
+
 
 def refuse_outside(column: Column) -> None:
-    """Refuse (SchemaError) infinite numbers, and values outside a stated domain."""
+    """Refuse (SchemaError) infinite numbers, dates beyond the calendar, and values outside a
+    stated domain."""
+    beyond = _rows_with(column, _beyond_calendar(column.values))
+    if beyond:
+        raise SchemaError(
+            f"column '{column.name}': {beyond} of {len(column.codes)} rows lie before the year 1 "
+            "or after 9999, or at the edge of what the type can hold; make those dates missing"
+        )
     if column.kind is Kind.NUMERIC and pa.types.is_floating(column.values.type):
         infinite = _rows_with(column, pc.is_inf(column.values))
         if infinite:
@@ -40,6 +53,23 @@ def refuse_outside(column: Column) -> None:
             f"column '{column.name}': {outside} of {len(column.codes)} rows lie outside its "
             "stated `domain`; widen the domain, or make those values missing"
         )
+
+
+def _beyond_calendar(values: pa.Array) -> pa.Array:
+    """Return which values are dates or times that no text can tell."""
+    dtype = values.type
+    if pa.types.is_date32(dtype):
+        ticks, low, high = values.cast(pa.int32()), _FIRST_DAY, _LAST_DAY
+    elif pa.types.is_date64(dtype) or pa.types.is_timestamp(dtype):
+        day = 86_400 * _TICKS["ms" if pa.types.is_date64(dtype) else dtype.unit]
+        # where the clock is ahead of the world's, the local year begins before the year does
+        margin = int(pa.types.is_timestamp(dtype) and dtype.tz not in (None, "UTC"))
+        ticks = values.cast(pa.int64())
+        low = max((_FIRST_DAY + margin) * day, _FIRST_NANOSECOND)
+        high = min((_LAST_DAY + 1 - margin) * day - 1, 2**63 - 1)
+    else:
+        return pa.array(np.zeros(len(values), np.bool_))
+    return pc.or_(pc.less(ticks, low), pc.greater(ticks, high))
 
 
 def _inside(column: Column, domain: tuple[Any, ...]) -> pa.Array:

@@ -1,0 +1,265 @@
+"""The top-down greedy: k rows a group, nothing left to halve, and each node as the paper says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arbitrary.coded import PLACES, Sample, partition, samples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.errors import Infeasible
+from sfumato.randomness import Randomness, repeatable
+from sfumato.rows.axes import axes_of
+from sfumato.rows.top_down import top_down
+from sfumato.rows.top_down_kernel import halve, halve_all, new_sides
+from sfumato.rows.working import WorkingRows
+from sfumato.schema import Attribute, Hierarchy, Role, Schema
+from sfumato.table import Groups, Table, encode
+
+SMALL_K = st.integers(1, 5)
+
+
+def cut(table: Table, k: int, seed: int = 0, **options) -> Groups:
+    return top_down(table, k, rng=Randomness.test(seed).generator("order"), **options)
+
+
+def apart(sample: Sample, one: int, other: int) -> bool:
+    """Whether two rows lose anything together: a missing value does so under a hierarchy only."""
+    pairs = zip(sample.quasi, sample.key(one), sample.key(other), strict=True)
+    return any(a != b and (name == "place" or None not in (a, b)) for name, a, b in pairs)
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150)
+@given(samples(people=False), SMALL_K, st.integers(0, 3))
+def test_groups_have_k_rows_and_nothing_is_left_to_halve(sample, k, seed):
+    rows = len(sample.rows)
+    if rows < k:
+        with pytest.raises(Infeasible, match=f"use k <= {rows}$"):
+            cut(sample.table, k, seed)
+        return
+    groups = cut(sample.table, k, seed)
+    assert groups.sizes.sum() == rows
+    assert groups.sizes.min() >= k
+    for part in partition(groups):
+        if len(part) >= 2 * k:
+            assert not any(apart(sample, *pair) for pair in combinations(part, 2))
+
+
+@settings(max_examples=60)
+@given(samples(people=False), SMALL_K, st.integers(0, 3))
+def test_the_same_seed_gives_the_same_groups(sample, k, seed):
+    if len(sample.rows) >= k:
+        assert cut(sample.table, k, seed).ids.tolist() == cut(sample.table, k, seed).ids.tolist()
+
+
+def test_large_tables_give_the_same_groups_whatever_thread_does_what():
+    rng = repeatable(5)
+    table = numbers(age=rng.integers(0, 90, 4000), pay=rng.integers(0, 5000, 4000))
+    assert cut(table, 5).ids.tolist() == cut(table, 5).ids.tolist()
+    assert partition(cut(table, 5, seed=1)) != partition(cut(table, 5, seed=2))
+
+
+@settings(max_examples=100)
+@given(samples(people=False), SMALL_K, st.data())
+def test_given_groups_are_refined_and_small_ones_left_whole(sample, k, data):
+    rows = len(sample.rows)
+    drawn = data.draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows))
+    within = Groups.of_equal([np.array(drawn)])
+    groups = cut(sample.table, k, within=within)
+    for part in partition(groups):
+        assert len({drawn[i] for i in part}) == 1
+        whole = within.sizes[within.ids[min(part)]]
+        assert len(part) >= min(k, whole)
+        if whole < 2 * k:
+            assert len(part) == whole
+
+
+def numbers(**columns) -> Table:
+    """Return a coded table whose columns are all quasi-identifiers."""
+    data = pa.table({name: pa.array(cells) for name, cells in columns.items()})
+    return encode(data, Schema.of(dict.fromkeys(columns, "quasi-identifier")))
+
+
+def test_rows_that_are_all_alike_stay_together():
+    assert cut(numbers(age=[30] * 50, job=["x"] * 50), 2).count == 1
+    assert cut(numbers(age=[None] * 50, job=["x", None] * 25), 2).count == 1
+    assert cut(numbers(age=[30] * 50 + [31] * 50), 2).count == 2
+
+
+@pytest.mark.parametrize("missing", [1, 20, 60])
+def test_rows_that_miss_the_only_value_do_not_keep_others_together(missing):
+    """Whichever row happens to come first: a missing value is at no distance of any other."""
+    ages = [*range(100 - missing), *[None] * missing]
+    for seed in range(10):
+        groups = cut(numbers(age=ages), 2, seed)
+        assert groups.sizes.max() <= max(3, missing + 3)
+        assert groups.count >= (100 - missing) // 3 - missing
+
+
+def test_clusters_are_told_apart():
+    rng = repeatable(3)
+    ages = np.concatenate([rng.integers(10 * c, 10 * c + 3, 20) for c in (0, 3, 6, 9)])
+    groups = cut(numbers(age=ages), 20)
+    assert partition(groups) == {frozenset(range(20 * c, 20 * c + 20)) for c in range(4)}
+
+
+# --- one node -------------------------------------------------------------------------------------
+
+
+def working(table: Table) -> tuple[WorkingRows, Any]:
+    columns = table.quasi_identifiers
+    return WorkingRows.of(columns, table), axes_of(columns)
+
+
+def halved(table: Table, k: int) -> tuple[set[int], set[int]] | None:
+    """Return the two sides into which the rows, in their order, are parted."""
+    rows, axes = working(table)
+    side = np.zeros(table.rows, np.uint8)
+    middle = halve(rows.matrix, 0, table.rows, axes, k, side, new_sides(axes))
+    numbered = rows.matrix[:, -1].tolist()
+    assert sorted(numbered) == list(range(table.rows))
+    return None if middle < 0 else (set(numbered[:middle]), set(numbered[middle:]))
+
+
+class Literal:
+    """Losses of groups of rows by their definition: numbers, a set of jobs, places in a tree.
+
+    All ranges and domain sizes are powers of two, so that the product's floats are exact as well.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]], paths: dict[str, tuple[str, ...]]) -> None:
+        self.rows, self.paths = rows, paths
+
+    def loss(self, group: list[int]) -> Fraction:
+        """Return the loss of each row of the group, generalised together."""
+        total = Fraction(0)
+        ages = [self.rows[i]["age"] for i in group if self.rows[i]["age"] is not None]
+        if ages:
+            total += Fraction(max(ages) - min(ages), 16)
+        jobs = {self.rows[i]["job"] for i in group} - {None}
+        if len(jobs) > 1:
+            total += Fraction(len(jobs), 4)
+        places = {self.rows[i]["place"] for i in group}
+        if len(places) > 1:
+            paths = [self.paths[place] if place else ("*",) for place in places]
+            shared = [label for label in paths[0] if all(label in path for path in paths)]
+            below = [leaf for leaf, path in self.paths.items() if shared[0] in path]
+            total += Fraction(len(below), 8)
+        return total
+
+    def farthest(self, row: int) -> int:
+        losses = [self.loss([row, i]) for i in range(len(self.rows))]
+        return row if max(losses) == 0 else losses.index(max(losses))
+
+    def halved(self, k: int) -> tuple[set[int], set[int]] | None:
+        """Return the two sides: Xu et al., Figure 3, with the top-up of `methods.md`."""
+        count = len(self.rows)
+        if count < 2 * k or not any(self.loss(list(p)) for p in combinations(range(count), 2)):
+            return None
+        starts = (i for i in range(count) if self.farthest(i) != i)
+        one = 0 if self.farthest(0) != 0 else next(starts)
+        two = self.farthest(one)
+        for _ in range(2):
+            one, two = two, self.farthest(two)
+        sides: tuple[list[int], list[int]] = ([one], [two])
+        for i in range(count):
+            if i in (one, two):
+                continue
+            # what the loss of the whole side would grow by
+            costs = [
+                self.loss([*side, i]) * (len(side) + 1) - self.loss(side) * len(side)
+                for side in sides
+            ]
+            chosen = 0
+            if costs[1] < costs[0] or (costs[1] == costs[0] and len(sides[1]) < len(sides[0])):
+                chosen = 1
+            sides[chosen].append(i)
+        short, long = sorted(sides, key=len) if len(sides[0]) < len(sides[1]) else sides[::-1]
+        lacking = max(k, count // 32) - len(short)
+        if lacking > 0:
+            base = list(short)
+            ranked = sorted(sorted(long), key=lambda i: self.loss([*base, i]))
+            for i in ranked[:lacking]:
+                long.remove(i)
+                short.append(i)
+        return set(sides[0]), set(sides[1])
+
+
+@st.composite
+def exact_rows(draw) -> list[dict[str, Any]]:
+    """Return rows whose losses are exact in floats: the first rows span all ranges."""
+    age = st.sampled_from([0, 1, 2, 3, 7, 8, 12, 15, 16, None])
+    row = st.fixed_dictionaries(
+        {
+            "age": age,
+            "job": st.sampled_from(["a", "b", "c", "d", None]),
+            "place": st.sampled_from([*PLACES, None]),
+        }
+    )
+    rows = draw(st.lists(row, min_size=2, max_size=14))
+    spanning = [
+        {"age": a, "job": j, "place": PLACES[0]}
+        for a, j in ((0, "a"), (16, "b"), (0, "c"), (16, "d"))
+    ]
+    return draw(st.permutations([*rows, *spanning]))
+
+
+@settings(max_examples=200)
+@given(exact_rows(), st.integers(1, 6))
+def test_a_node_is_halved_as_the_paper_says(rows, k):
+    paths = {p: (p, f"level {i // 4}", "*") for i, p in enumerate(PLACES)}
+    hierarchy = Hierarchy.from_rows([(leaf, *path[1:]) for leaf, path in paths.items()], "place")
+    data = pa.table(
+        {
+            "age": pa.array([row["age"] for row in rows], pa.int64()),
+            "job": pa.array([row["job"] for row in rows], pa.string()),
+            "place": pa.array([row["place"] for row in rows], pa.string()),
+        }
+    )
+    attributes = (
+        Attribute("age", Role.QUASI_IDENTIFIER),
+        Attribute("job", Role.QUASI_IDENTIFIER),
+        Attribute("place", Role.QUASI_IDENTIFIER, hierarchy=hierarchy),
+    )
+    table = encode(data, Schema(attributes))
+    assert halved(table, k) == Literal(rows, paths).halved(k)
+
+
+@pytest.mark.parametrize("outliers", [1, 2, 5])
+def test_a_few_outliers_do_not_make_the_tree_deep(outliers):
+    """A side has a 32nd of the rows at least, so no path is longer than log(n) / log(32/31)."""
+    rows = 3200
+    ages = [i % 10 for i in range(rows - outliers)] + [10**6] * outliers
+    first, second = halved(numbers(age=ages), 2)
+    assert min(len(first), len(second)) == rows // 32
+    lonely = first if len(first) < len(second) else second
+    assert set(range(rows - outliers, rows)) <= lonely
+
+
+@settings(max_examples=60)
+@given(samples(people=False), SMALL_K)
+def test_halving_all_is_halving_again_and_again(sample, k):
+    table = sample.table
+    rows, axes = working(table)
+    side = np.zeros(table.rows, np.uint8)
+    halve_all(rows.matrix, 0, table.rows, axes, k, side, rows.begins, new_sides(axes))
+
+    again, _ = working(table)
+    sides = new_sides(axes)
+
+    def finish(start: int, end: int) -> set[frozenset[int]]:
+        middle = halve(again.matrix, start, end, axes, k, side, sides)
+        if middle < 0:
+            return {frozenset(again.matrix[start:end, -1].tolist())}
+        return finish(start, middle) | finish(middle, end)
+
+    assert partition(rows.groups()) == finish(0, table.rows)
