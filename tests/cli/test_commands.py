@@ -133,10 +133,14 @@ def test_demo(place, sfumato):
     code, out, err = sfumato("demo", "--rows", 300)
     assert (code, err) == (0, [])
     assert "everything lies in sfumato-demo" in out
-    assert out.count("audit: every guarantee holds") == 2
+    assert out.count("audit: every guarantee holds") == 3
     code, out, err = sfumato("demo", "--rows", 300, "--out", "other", "--json")
     assert code == 0
-    assert [each["method"] for each in json.loads(out)["releases"]] == ["mondrian", "anatomy"]
+    assert [each["method"] for each in json.loads(out)["releases"]] == [
+        "mondrian",
+        "anatomy",
+        "lgb",
+    ]
     code, out, err = sfumato("demo", "--rows", 300)
     assert (code, out) == (2, "")
     assert err == ["error: 'sfumato-demo' exists; use --force to replace it"]

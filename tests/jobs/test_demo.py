@@ -13,11 +13,13 @@ from sfumato.jobs.demo import demo
 def test_the_demonstration_is_complete_and_can_be_repeated(tmp_path):
     out = tmp_path / "demo"
     made = demo(out, rows=300)
-    assert [each.publication.manifest.method for each in made.shown] == ["mondrian", "anatomy"]
+    methods = [each.publication.manifest.method for each in made.shown]
+    assert methods == ["mondrian", "anatomy", "lgb"]
     assert all(each.report.ok for each in made.shown)
     assert all(audit(each.publication.path).ok for each in made.shown)
     assert check(out / "hospital.parquet", out / "mondrian.yaml").fits
-    assert made.before.num_rows == made.after.num_rows == 3
+    assert made.before.num_rows == 3
+    assert [each.sample is not None for each in made.shown] == [True, False, True]
     with pytest.raises(InputError, match="exists"):
         demo(out, rows=300)
     assert demo(out, rows=200, force=True).rows == 200
