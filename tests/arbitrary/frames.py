@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
-from sfumato.schema.builders import Mask
+from sfumato.schema.builders import Bins, Dates, EqualWidth, Mask, Quantiles
 
 IDENTIFIER_CANARY = "canary of an identifier"
 DROPPED_CANARY = "canary of a dropped column"
@@ -31,6 +31,7 @@ TEXTS = (
     *("حساسية الصدر", "אנמיה\u200f קשה", "Nicole\u0301 Zu\u0308rich", "Nicolé Zürich"),
     *("secret\u200bword", "\ufeffsecret", "🩺 doctor", "%2Fsecret", "group", "count"),
 )
+NAMES = ("age", "age, or so", "الاسم", "zip;code", "=name()", 'the "name"', "two\nlines", "a/b: ..")
 _MOMENTS = st.datetimes(dt.datetime(1901, 1, 1), dt.datetime(2099, 1, 1))
 CELLS: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.string(): st.sampled_from(TEXTS) | st.text(max_size=6),
@@ -139,6 +140,15 @@ def _attribute(draw: Any, name: str, role: Role, column: pa.Array) -> Attribute:
         return Attribute(name, role)
     if pa.types.is_null(column.type):
         return Attribute(name, role)
+    builders = {
+        pa.int8(): [Bins([-200, 0, 50, 200]), EqualWidth(count=4, levels=2), Quantiles(3)],
+        pa.int64(): [EqualWidth(width=1000, levels=3), Quantiles(4, levels=2)],
+        pa.decimal128(12, 2): [EqualWidth(count=3), Quantiles(2)],
+        pa.date32(): [Dates(), Dates(("month", "year"))],
+        pa.timestamp("us"): [Dates(("quarter",))],
+    }
+    if column.type in builders and draw(st.booleans()):
+        return Attribute(name, role, hierarchy=draw(st.sampled_from(builders[column.type])))
     if column.type == pa.int8() and draw(st.booleans()):
         return Attribute(name, role, domain=(-1000, 1000))
     return Attribute(
@@ -151,7 +161,7 @@ def frames(draw: Any, *, max_rows: int = 12) -> Frame:
     """Return a table with an identifier, a dropped and a kept column, and columns of any type."""
     rows = draw(st.integers(1, max_rows))
     types = st.sampled_from([*[pa.string()] * 6, *CELLS, *DICTIONARIES])
-    quasi = ("age, or so", "الاسم", "zip;code")[: draw(st.sampled_from([1, 1, 2, 2, 3, 0]))]
+    quasi = tuple(draw(st.permutations(NAMES)))[: draw(st.sampled_from([1, 1, 2, 2, 3, 0]))]
     sensitive = ("illness", "pay")[: draw(st.sampled_from([1, 1, 1, 2]))]
     columns: dict[str, pa.Array] = {}
     attributes = []

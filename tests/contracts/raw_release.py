@@ -85,8 +85,9 @@ def read_table(folder: Path, table: str) -> pa.Table:
     if file.suffix == ".parquet":
         return pq.ParquetFile(file).read()
     entry = entry_of(folder, table)
-    numbers = {entry.get("group"), entry.get("count")}
     names = pv.read_csv(file, parse_options=_MULTILINE).column_names
+    numbers = {entry.get("group"), entry.get("count")}
+    numbers.update(name for name in names if name.endswith(".bucket"))
     options = pv.ConvertOptions(
         column_types={name: pa.int64() if name in numbers else pa.string() for name in names},
         null_values=[""],

@@ -47,7 +47,8 @@ from .raw_release import (
 ALL = ("generalized", "anatomized", "sliced", "local", "sets")
 GROUPED = ("generalized", "anatomized", "sliced", "local")
 BOTH = ("generalized", "anatomized")
-GENERALIZED = ("generalized",)
+RECORDS = ("generalized", "local")
+THREE = (*BOTH, "local")
 ANATOMIZED = ("anatomized",)
 DAMAGED, BROKEN = 2, 1
 DIVERSITY = ("l-diversity", "l-unique-groups")
@@ -284,7 +285,7 @@ def mark_as_a_test(folder: Path) -> None:
     rewrite_manifest(folder, lambda m: m.update(test=True))
 
 
-@_spoil(BOTH, BROKEN)
+@_spoil(THREE, BROKEN)
 def claim_a_larger_k(folder: Path) -> None:
     """One more than the smallest group has."""
     _add_claim(folder, {"model": "k-anonymity", "k": min(group_sizes(folder).values()) + 1})
@@ -407,7 +408,7 @@ def count_groups_from_zero(folder: Path) -> None:
         write_rows(folder, table, rows)
 
 
-@_spoil(BOTH, DAMAGED)
+@_spoil(THREE, DAMAGED)
 def move_a_row_to_another_group(folder: Path) -> None:
     """Its quasi-identifier cells (generalized) or the groups' sizes (anatomized) then differ."""
     table = table_names(folder)[0]
@@ -428,7 +429,7 @@ def move_a_row_to_another_group(folder: Path) -> None:
     raise NotApplicable("no two groups with different cells")
 
 
-@_spoil(GENERALIZED, BROKEN)
+@_spoil(RECORDS, BROKEN)
 def part_a_row_from_its_group(folder: Path) -> None:
     """A group of one, cells and ids in order: only k (or what else is claimed) is broken."""
     if max(claim["k"] for claim in claims_of(folder, "k-anonymity")) < 2:
@@ -483,7 +484,7 @@ def make_a_group_all_alike(folder: Path) -> None:
 # --- cells ----------------------------------------------------------------------------------------
 
 
-@_spoil(GENERALIZED, DAMAGED)
+@_spoil(RECORDS, DAMAGED)
 def give_one_row_of_a_group_another_cell(folder: Path) -> None:
     """A group's rows no longer share their quasi-identifier cells."""
     groups = rows_by_group(folder, "records")
@@ -499,7 +500,7 @@ def give_one_row_of_a_group_another_cell(folder: Path) -> None:
     raise NotApplicable("all groups have the same cells")
 
 
-@_spoil(BOTH, DAMAGED)
+@_spoil(THREE, DAMAGED)
 def write_a_sensitive_value_outside_the_domain(folder: Path) -> None:
     for attribute in attributes_of(folder, "sensitive"):
         name = attribute["name"]

@@ -170,7 +170,12 @@ def _check_consistent(published, frame: Frame) -> None:
         assert anatomized_margins_from(original, published)
         assert anatomized_from(original, published)
     elif published.manifest["layout"] == "local":
-        assert local_from(original, published)
+        flags = {
+            each.name: frame.data[each.flag].fill_null(True).to_pylist()
+            for each in frame.schema
+            if each.flag is not None
+        }
+        assert local_from(original, published, flags)
     else:
         raise NotImplementedError("say how to compare this layout with the original")
 

@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import models
-from .cells import Cell, Exact, covers
+from .cells import Cell, Exact, Star, covers
 from .consistency import Original, perfect_matching
 from .points import Point, point_of_value
-from .release import Published, groups
+from .release import BUCKETED, Published, Row, groups
 
+# What is claimed of the values that a group's rows hold; here a row's value is its bucket's.
+OF_GROUPS = ("l-diversity", "l-unique-groups", "t-closeness", "alpha-k-anonymity", "beta-likeness")
 CHECKED = {"l-unique-buckets": {"attribute", "l"}, "t-close-buckets": {"attribute", "t"}}
 
 
@@ -34,14 +36,29 @@ def buckets(release: Published, attribute: str) -> dict[int, list[Cell]]:
     return found
 
 
+def manifest_problems(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what no manifest may say: buckets elsewhere than here, and here groups of values."""
+    found = []
+    is_local = manifest["layout"] == "local"
+    role_of = {each["name"]: each["role"] for each in manifest["attributes"]}
+    if "semi-sensitive" in role_of.values() and not is_local:
+        found.append("semi-sensitive attributes in a layout without buckets")
+    if is_local and any(entry["name"].startswith("units") for entry in manifest["tables"]):
+        found.append("tables of people where each row is a person")
+    for claim in manifest["guarantees"]:
+        if claim["model"] in CHECKED:
+            if not is_local or role_of.get(claim.get("attribute")) not in BUCKETED:
+                found.append("a claim about buckets that are not there")
+        elif is_local and claim["model"] in OF_GROUPS:
+            found.append("a claim about the values of groups, which have buckets instead")
+    return found
+
+
 def problems(release: Published) -> list[str]:
     """Return what contradicts itself in a local release."""
     found = []
-    protected = [*release.with_role("sensitive"), *release.with_role("semi-sensitive")]
-    for name in release.attributes:
+    for name in (*release.with_role("sensitive"), *release.with_role("semi-sensitive")):
         ids = buckets(release, name)
-        if ids and name not in protected:
-            found.append(f"{name}: buckets of an attribute that is not sensitive")
         if sorted(ids) != list(range(1, len(ids) + 1)):
             found.append(f"{name}: bucket ids are not dense from 1")
         if any(not isinstance(cell, Exact) for cells in ids.values() for cell in cells):
@@ -81,35 +98,80 @@ def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
     return all(models.t_closeness(values, whole, claim["t"], ground) for values in found)
 
 
-def local_from(original: Original, release: Published) -> bool:
-    """Whether the original can be behind the release, one attribute's buckets at a time.
+def local_from(
+    original: Original, release: Published, flags: Mapping[str, Sequence[bool]] | None = None
+) -> bool:
+    """Whether one matching of original rows with published ones explains all cells and buckets.
 
-    Each published row needs an original row of its own that its cells outside buckets cover and
-    whose other values its buckets hold; and over all buckets of an attribute, no value may occur
-    more often than in the original. (Whether one matching serves all buckets is not asked.)
+    Cells outside buckets must cover the values of their rows, and each bucket hold just the values
+    of its rows. With `flags` (by semi-sensitive attribute, a flag for each original row), just the
+    flagged cells are in buckets, or withheld. Tries rows one by one and takes back what leads
+    nowhere: for a few dozen rows, all published.
     """
-    rows: Sequence[Mapping[str, Any]] = release.tables["records"]
-    if len(rows) + release.manifest["suppressed"] != len(original):
+    rows = sorted(release.tables["records"], key=lambda row: repr(_place(release, row)))
+    if release.manifest["suppressed"] or len(rows) != len(original):
         return False
     names = list(release.attributes)
     points = [{name: point_of_value(row[name]) for name in names} for row in original]
-    held = {
-        name: {bucket: set(cells) for bucket, cells in buckets(release, name).items()}
+    left = {
+        (name, bucket): Counter(cells)
         for name in names
+        for bucket, cells in buckets(release, name).items()
     }
 
-    def fits(row: Mapping[str, Any], name: str, point: Point | None) -> bool:
+    def fits(row: Row, name: str, number: int) -> bool:
+        flag = flags[name][number] if flags and name in flags else None
+        point = points[number][name]
         bucket = bucket_of(row, name)
         if bucket is not None:
-            return Exact(point) in held[name][bucket]
+            return flag is not False and left[name, bucket][Exact(point)] > 0
+        if flag and row[name] != Star():
+            return False
         return covers(row[name], point, release.readings[name])
 
     choices = [
-        [i for i, own in enumerate(points) if all(fits(row, name, own[name]) for name in names)]
-        for row in rows
+        [i for i in range(len(points)) if all(fits(row, name, i) for name in names)] for row in rows
     ]
+    if perfect_matching(choices) is None:
+        return False
+    own = [tuple(sorted(point.items(), key=repr)) for point in points]
+    if flags:
+        own = [(*each, *(flags[name][i] for name in flags)) for i, each in enumerate(own)]
+    used: set[int] = set()
+
+    def deal(at: int) -> bool:
+        if at == len(rows):
+            return True
+        # Of equal rows the first that is free: any other is the same matching.
+        tried = set()
+        for i in choices[at]:
+            if i in used or own[i] in tried or not all(fits(rows[at], n, i) for n in names):
+                continue
+            tried.add(own[i])
+            used.add(i)
+            _move(left, rows[at], points[i], names, -1)
+            if deal(at + 1):
+                return True
+            used.remove(i)
+            _move(left, rows[at], points[i], names, 1)
+        return False
+
+    return deal(0)
+
+
+def _place(release: Published, row: Row) -> tuple[Any, ...]:
+    """Return what a row shows apart from the values in its buckets."""
+    return row["group"], *((bucket_of(row, n), _look(row, n)) for n in release.attributes)
+
+
+def _move(
+    left: Mapping[tuple[str, int], Counter[Cell]],
+    row: Row,
+    point: Mapping[str, Point | None],
+    names: Sequence[str],
+    step: int,
+) -> None:
     for name in names:
-        listed = Counter(cell for cells in buckets(release, name).values() for cell in cells)
-        if not listed <= Counter(Exact(own[name]) for own in points):
-            return False
-    return perfect_matching(choices) is not None
+        bucket = bucket_of(row, name)
+        if bucket is not None:
+            left[name, bucket][Exact(point[name])] += step

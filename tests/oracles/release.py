@@ -28,6 +28,8 @@ ROLES = (
     "insensitive",
 )
 
+BUCKETED = ("sensitive", "semi-sensitive")  # roles whose cells are in buckets, in `local` releases
+
 
 class ReleaseError(Exception):
     """A folder that is not a whole and untouched release."""
@@ -96,7 +98,8 @@ def read_release(
         parts = sorted(file.iterdir()) if file.is_dir() else [file]
         expected |= {part.relative_to(folder).as_posix() for part in parts}
         try:
-            tables[entry["name"]] = _rows(entry, parts, readings, guarded)
+            buckets = _bucket_columns(manifest, entry)
+            tables[entry["name"]] = _rows(entry, parts, readings, buckets, guarded)
         except (OSError, ValueError, KeyError, CellError, NoPoint, pa.ArrowException) as error:
             raise ReleaseError(f"table {entry['name']}: {type(error).__name__}: {error}") from error
     present = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir()}
@@ -134,6 +137,14 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReleaseError(f"manifest: {error!r}") from error
     return manifest
+
+
+def _bucket_columns(manifest: Mapping[str, Any], entry: Mapping[str, Any]) -> set[str]:
+    """Return the columns of bucket ids that a table must have: of all attributes with secrets."""
+    if manifest["layout"] != "local" or entry["name"] != "records":
+        return set()
+    protected = {e["name"] for e in manifest["attributes"] if e["role"] in BUCKETED}
+    return {f"{name}.bucket" for name in protected.intersection(entry["attributes"])}
 
 
 def _order(attribute: Mapping[str, Any]) -> Sequence[str]:
@@ -221,6 +232,7 @@ def _rows(
     entry: Mapping[str, Any],
     parts: Sequence[Path],
     readings: Mapping[str, Reading],
+    buckets: set[str],
     guarded: bool,
 ) -> list[Row]:
     if len(parts) == 1 and parts[0].name == entry["file"]:
@@ -232,9 +244,8 @@ def _rows(
         is_csv = part.suffix == ".csv"
         names, columns = _csv_columns(part, guarded) if is_csv else _parquet_columns(part)
         whole = {entry["group"], *([entry["count"]] if entry.get("count") else [])}
-        wanted = whole | set(entry["attributes"])
-        buckets = {name for name in names if name.endswith(".bucket")}
-        if len(set(names)) != len(names) or set(names) - buckets != wanted:
+        wanted = whole | set(entry["attributes"]) | buckets
+        if len(set(names)) != len(names) or set(names) != wanted:
             raise ReleaseError("columns that are not those of the manifest")
         for values in zip(*columns, strict=True):
             row: Row = {}

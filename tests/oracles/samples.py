@@ -37,7 +37,11 @@ def write_release(
             file.write_bytes(csv_text(columns).encode("utf-8"))
         entry = {"name": name, "file": file.name}
         entry["sha256"] = sha256(file)
-        entry["attributes"] = [column for column in columns if column not in ("group", "count")]
+        entry["attributes"] = [
+            column
+            for column in columns
+            if column not in ("group", "count") and not column.endswith(".bucket")
+        ]
         entry["group"] = "group"
         entries.append(entry | ({"count": "count"} if "count" in columns else {}))
     for attribute, paths in (hierarchies or {}).items():
@@ -46,7 +50,7 @@ def write_release(
         file.write_text("".join(";".join(path) + "\n" for path in paths), encoding="utf-8")
     manifest = {
         "format": "sfumato-release/1",
-        "method": "anatomy" if layout == "anatomized" else "mondrian",
+        "method": {"anatomized": "anatomy", "local": "lgb"}.get(layout, "mondrian"),
         "layout": layout,
         "software": "sfumato 0.1.0",
         "created": "2026-01-31",
@@ -191,5 +195,74 @@ def transactions(folder: Path, file_format: str = "parquet") -> Path:
             | {"missing": "excluded"},
             {"model": "alpha-k-anonymity", "attribute": "salary", "alpha": 0.5, "k": 4},
         ],
+        file_format=file_format,
+    )
+
+
+def clinic(folder: Path, file_format: str = "parquet") -> Path:
+    """Write twelve made-up patients as LGB would, and return the folder.
+
+    Group 1 hides its pay, group 2 whether it smokes. In group 3 some hide their pay and others do
+    not, so it is withheld for all of them; all of them hide whether they smoke. Diseases are in
+    3-unique buckets, pays in 2-unique ones, smokers dealt round-robin into t-close ones.
+    """
+    shared = {  # group -> age, sex, zipcode, pay, smoker; None: in a bucket
+        1: ("[20, 31]", "{F, M}", "4790*", None, "{no, yes}"),
+        2: ("[40, 52]", "F", "47308", "[2000, 2600]", None),
+        3: ("[33, 60]", "{F, M}", "*", "*", None),
+    }
+    secrets = [  # group, pay and its bucket, smoker and its bucket, disease and its bucket
+        (3, None, None, "yes", 1, "Flu", 2),
+        (1, "3400", 2, None, None, "Asthma", 1),
+        (2, None, None, "no", 3, "Fever", 4),
+        (3, None, None, "no", 1, "Ulcer", 1),
+        (1, "1000", 1, None, None, "Gastritis", 3),
+        (2, None, None, "no", 2, "Flu", 3),
+        (2, None, None, "yes", 3, "Asthma", 2),
+        (1, "1200", 1, None, None, "Flu", 4),
+        (3, None, None, "no", 2, "Ulcer", 3),
+        (1, "3000", 2, None, None, "Gastritis", 4),
+        (3, None, None, "no", 1, "Fever", 1),
+        (2, None, None, "yes", 2, "Gastritis", 2),
+    ]
+    rows = []
+    for group, pay, pay_bucket, smoker, smoker_bucket, disease, disease_bucket in secrets:
+        age, sex, zipcode, no_pay, no_smoker = shared[group]
+        rows.append(
+            {
+                "group": group,
+                "age": age,
+                "sex": sex,
+                "zipcode": zipcode,
+                "pay": no_pay or pay,
+                "pay.bucket": pay_bucket,
+                "smoker": no_smoker or smoker,
+                "smoker.bucket": smoker_bucket,
+                "disease": disease,
+                "disease.bucket": disease_bucket,
+            }
+        )
+    secret = {"role": "semi-sensitive"}
+    diseases = ["Asthma", "Fever", "Flu", "Gastritis", "Ulcer"]
+    return write_release(
+        folder,
+        layout="local",
+        rows=12,
+        attributes=[
+            _quasi("age", "numeric", "int64", {"min": 20, "max": 65}),
+            _quasi("sex", "categorical", "string", ["F", "M"]),
+            _quasi("zipcode", "categorical", "string", ["47308"]),
+            _quasi("pay", "numeric", "int64", {"min": 1000, "max": 4000}) | secret,
+            _quasi("smoker", "categorical", "string", ["no", "yes"]) | secret,
+            _quasi("disease", "categorical", "string", diseases) | {"role": "sensitive"},
+        ],
+        tables={"records": {name: [row[name] for row in rows] for name in rows[0]}},
+        guarantees=[
+            {"model": "k-anonymity", "k": 4},
+            {"model": "l-unique-buckets", "attribute": "pay", "l": 2},
+            {"model": "t-close-buckets", "attribute": "smoker", "t": 0.2, "distance": "equal"},
+            {"model": "l-unique-buckets", "attribute": "disease", "l": 3},
+        ],
+        hierarchies={"zipcode": ZIPCODES},
         file_format=file_format,
     )

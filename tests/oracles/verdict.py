@@ -60,7 +60,7 @@ def _manifest_problems(release: Published) -> list[str]:
             found.append("a claim about an attribute that is not published")
         if not _well_stated(claim):
             found.append("a claim without its parameters, or with impossible ones")
-    return found + people.manifest_problems(manifest)
+    return found + people.manifest_problems(manifest) + local.manifest_problems(manifest)
 
 
 def _content_problems(release: Published) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from arbitrary.coded import partition, samples
+from arbitrary.coded import PLACES, SIZES, partition, samples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -194,6 +195,39 @@ def test_local_groups_have_k_rows_and_mix_no_patterns_but_undersized_ones(sample
         # an undersized pattern is never parted: adversaries who know its people gain nothing
         for pattern in here - set(large):
             assert {i for i in range(rows) if told[i] == pattern} <= part
+
+
+@settings(max_examples=150)
+@given(
+    samples(people=False, max_rows=20),
+    st.integers(1, 4),
+    st.sampled_from(["mdp", "ncp"]),
+    st.data(),
+)
+def test_local_groups_do_not_depend_on_what_is_secret(sample, k, way, data):
+    """Not even by the range or the domain that losses are relative to."""
+    rows = len(sample.rows)
+    assume(rows >= k)
+    some = st.lists(st.booleans(), min_size=rows, max_size=rows)
+    flags = {name: data.draw(some) for name in sample.quasi}
+    others = {
+        "age": st.sampled_from([-1000, 3, 1000, None]),
+        "job": st.sampled_from(["never seen", "v", None]),
+        "size": st.sampled_from([*SIZES, None]),
+        "place": st.sampled_from([*PLACES, None]),
+    }
+    changed = [
+        row | {name: data.draw(others[name]) for name in sample.quasi if flags[name][i]}
+        for i, row in enumerate(sample.rows)
+    ]
+    found = []
+    for each in (sample, replace(sample, rows=changed)):
+        masks = [np.array(flags[column.name]) for column in each.table.quasi_identifiers]
+        groups = local_groups(
+            each.table.quasi_identifiers, masks, k, partitioner(each.table, k, way)
+        )
+        found.append(groups.ids.tolist())
+    assert found[0] == found[1]
 
 
 def test_several_unions_do_not_pile_up_in_one_group_of_their_host():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from sfumato.errors import Infeasible
 from sfumato.randomness import Randomness, repeatable
 from sfumato.rows.axes import axes_of
 from sfumato.rows.top_down import top_down
-from sfumato.rows.top_down_kernel import halve, halve_all, new_sides
+from sfumato.rows.top_down_kernel import Scales, halve, halve_all, new_sides, scales_of
 from sfumato.rows.working import WorkingRows
 from sfumato.schema import Attribute, Hierarchy, Role, Schema
 from sfumato.table import Groups, Table, encode
@@ -115,16 +115,16 @@ def test_clusters_are_told_apart():
 # --- one node -------------------------------------------------------------------------------------
 
 
-def working(table: Table) -> tuple[WorkingRows, Any]:
+def working(table: Table) -> tuple[WorkingRows, Scales]:
     columns = table.quasi_identifiers
-    return WorkingRows.of(columns, table), axes_of(columns)
+    return WorkingRows.of(columns, table), scales_of(axes_of(columns))
 
 
 def halved(table: Table, k: int) -> tuple[set[int], set[int]] | None:
     """Return the two sides into which the rows, in their order, are parted."""
-    rows, axes = working(table)
+    rows, scales = working(table)
     side = np.zeros(table.rows, np.uint8)
-    middle = halve(rows.matrix, 0, table.rows, axes, k, side, new_sides(axes))
+    middle = halve(rows.matrix, 0, table.rows, scales, k, side, new_sides(scales))
     numbered = rows.matrix[:, -1].tolist()
     assert sorted(numbered) == list(range(table.rows))
     return None if middle < 0 else (set(numbered[:middle]), set(numbered[middle:]))
@@ -156,22 +156,51 @@ class Literal:
             total += Fraction(len(below), 8)
         return total
 
-    def farthest(self, row: int) -> int:
-        losses = [self.loss([row, i]) for i in range(len(self.rows))]
-        return row if max(losses) == 0 else losses.index(max(losses))
+    def distances(self, row: int) -> list[Fraction]:
+        return [self.loss([row, i]) for i in range(len(self.rows))]
+
+    def some_apart(self) -> int | None:
+        """Return the first row that differs from the last one before it that has a value."""
+        for name in ("age", "job", "place"):
+            cells = [(i, row[name]) for i, row in enumerate(self.rows)]
+            told = [(i, v) for i, v in cells if v is not None or name == "place"]
+            for (_, before), (i, value) in pairwise(told):
+                if value != before:
+                    return i
+        return None
+
+    def fits(self, row: int, side: list[int]) -> bool:
+        """Whether a row changes nothing of a side: within its spans, and no new job."""
+        own, others = self.rows[row], [self.rows[i] for i in side]
+        jobs = {other["job"] for other in others}
+        ages = [other["age"] for other in others if other["age"] is not None]
+        # a missing place comes after all others
+        ranks = [[*self.paths, None].index(other["place"]) for other in others]
+        return (
+            (own["job"] is None or own["job"] in jobs)
+            and (own["age"] is None or (bool(ages) and min(ages) <= own["age"] <= max(ages)))
+            and min(ranks) <= [*self.paths, None].index(own["place"]) <= max(ranks)
+        )
+
+    def clearest_first(self, one: int, two: int) -> list[int]:
+        """Return the rows by how much nearer they are to one seed, in at most 256 classes."""
+        pairs = zip(self.distances(one), self.distances(two), strict=True)
+        lead = [float(abs(a - b)) for a, b in pairs]
+        scale = (min(256, len(lead)) - 1) / max(lead)
+        return sorted(range(len(lead)), key=lambda i: -int(lead[i] * scale))
 
     def halved(self, k: int) -> tuple[set[int], set[int]] | None:
-        """Return the two sides: Xu et al., Figure 3, with the top-up of `methods.md`."""
+        """Return the two sides: Xu et al., Figure 3, as the kernel's own words change it."""
         count = len(self.rows)
-        if count < 2 * k or not any(self.loss(list(p)) for p in combinations(range(count), 2)):
+        two = self.some_apart()
+        if count < 2 * k or two is None:
             return None
-        starts = (i for i in range(count) if self.farthest(i) != i)
-        one = 0 if self.farthest(0) != 0 else next(starts)
-        two = self.farthest(one)
-        for _ in range(2):
-            one, two = two, self.farthest(two)
+        for _ in range(3):
+            one = two
+            losses = self.distances(one)
+            two = losses.index(max(losses))
         sides: tuple[list[int], list[int]] = ([one], [two])
-        for i in range(count):
+        for i in self.clearest_first(one, two):
             if i in (one, two):
                 continue
             # what the loss of the whole side would grow by
@@ -183,15 +212,19 @@ class Literal:
             if costs[1] < costs[0] or (costs[1] == costs[0] and len(sides[1]) < len(sides[0])):
                 chosen = 1
             sides[chosen].append(i)
-        short, long = sorted(sides, key=len) if len(sides[0]) < len(sides[1]) else sides[::-1]
-        lacking = max(k, count // 32) - len(short)
+        final = set(sides[0]), set(sides[1])
+        better = 0 if self.loss(sides[0]) < self.loss(sides[1]) else 1
+        moving = {i for i in sides[1 - better][1:] if self.fits(i, sides[better])}
+        final[better].update(moving)
+        final[1 - better].difference_update(moving)
+        short = 0 if len(final[0]) < len(final[1]) else 1
+        lacking = max(k, count // 32) - len(final[short])
         if lacking > 0:
-            base = list(short)
-            ranked = sorted(sorted(long), key=lambda i: self.loss([*base, i]))
-            for i in ranked[:lacking]:
-                long.remove(i)
-                short.append(i)
-        return set(sides[0]), set(sides[1])
+            cost = {i: self.loss([*sides[short], i]) for i in sorted(final[1 - short])}
+            cheapest = set(sorted(cost, key=cost.__getitem__)[:lacking])
+            final[short].update(cheapest)
+            final[1 - short].difference_update(cheapest)
+        return final
 
 
 @st.composite
@@ -249,15 +282,15 @@ def test_a_few_outliers_do_not_make_the_tree_deep(outliers):
 @given(samples(people=False), SMALL_K)
 def test_halving_all_is_halving_again_and_again(sample, k):
     table = sample.table
-    rows, axes = working(table)
+    rows, scales = working(table)
     side = np.zeros(table.rows, np.uint8)
-    halve_all(rows.matrix, 0, table.rows, axes, k, side, rows.begins, new_sides(axes))
+    halve_all(rows.matrix, 0, table.rows, scales, k, side, rows.begins, new_sides(scales))
 
     again, _ = working(table)
-    sides = new_sides(axes)
+    sides = new_sides(scales)
 
     def finish(start: int, end: int) -> set[frozenset[int]]:
-        middle = halve(again.matrix, start, end, axes, k, side, sides)
+        middle = halve(again.matrix, start, end, scales, k, side, sides)
         if middle < 0:
             return {frozenset(again.matrix[start:end, -1].tolist())}
         return finish(start, middle) | finish(middle, end)

@@ -153,12 +153,18 @@ class Domain:
         return frozenset(label for path in paths for label in path) - {ROOT}
 
     def _check_hierarchy(self) -> None:
-        """Refuse leaves that are no values, and values that stand for more than themselves."""
+        """Refuse a hierarchy of something else, and values that stand for more than themselves.
+
+        Some leaves may be no values of the type: a file may list more than the column can hold.
+        """
         if self.hierarchy is None:
             return
         rows = zip(self.hierarchy.leaves, self.hierarchy.paths, strict=True)
         plain = pa.array([leaf for leaf, path in rows if path[0] != leaf], pa.string())
-        if read_values(plain, self.entry.dtype) is None:
+        dtype = self.entry.dtype
+        if read_values(plain, dtype) is None and all(
+            read_values(plain[i : i + 1], dtype) is None for i in range(len(plain))
+        ):
             raise _damage(self.entry, "has a hierarchy whose leaves are not values of its type")
         inner = self._labels().difference(self.hierarchy.leaves)
         if self.listed is not None and not inner.isdisjoint(self.listed.to_pylist()):

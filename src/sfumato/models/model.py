@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -151,13 +152,13 @@ def positive_integer(value: Any, key: str, model: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ParameterError(f"{model}: `{key}` must be a whole number of at least 1")
     if value > LARGEST:
-        raise ParameterError(f"{model}: `{key}` must be at most {LARGEST:,}")
+        raise ParameterError(f"{model}: `{key}` must not be above {LARGEST:,}")
 
 
 def positive_number(value: Any, key: str, model: str, *, most: float = float("inf")) -> None:
     """Refuse anything but a finite number above 0 and at most `most`."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 < value <= most or value == float("inf"):
+    if not number or not 0 < value <= most or value > sys.float_info.max:
         upper = "" if most == float("inf") else f" and at most {most:g}"
         raise ParameterError(f"{model}: `{key}` must be a number above 0{upper}")
 

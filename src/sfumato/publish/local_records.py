@@ -15,7 +15,7 @@ from sfumato.publish.exact import dictionary_column, exact_column
 from sfumato.publish.generalize import generalize
 from sfumato.release import AttributeEntry, TableEntry
 from sfumato.release.cells import STAR, quote
-from sfumato.rows.local_groups import masked_column
+from sfumato.rows.masking import masked_column
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups, Table

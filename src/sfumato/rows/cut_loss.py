@@ -70,43 +70,47 @@ def _gather(
 ) -> None:
     """Fill the spans of all blocks, and how many set values start and end in each block."""
     count = len(axes.kind)
+    # Out of their tuples: compiled code would count references to them at every step.
+    kinds, nulls, set_start = axes.kind, axes.null, scratch.set_start
+    lows, highs, first, final = scratch.low, scratch.high, scratch.first, scratch.final
+    touched, starting, ending = scratch.touched, scratch.starting, scratch.ending
     for block in range(blocks):
         for axis in range(count):
-            scratch.low[block, axis] = _NO_CODE
-            scratch.high[block, axis] = -1
-            scratch.starting[axis, block] = 0
-            scratch.ending[axis, block] = 0
+            lows[block, axis] = _NO_CODE
+            highs[block, axis] = -1
+            starting[axis, block] = 0
+            ending[axis, block] = 0
     found = 0
     for i in range(start, end):
         block = int(place[i])
         for axis in range(count):
             code = work[i, axis]
-            if axes.kind[axis] == SET:
-                if code == axes.null[axis]:
+            if kinds[axis] == SET:
+                if code == nulls[axis]:
                     continue
-                value = scratch.set_start[axis] + code
-                if scratch.first[value] < 0:
-                    scratch.first[value] = block
-                    scratch.final[value] = block
-                    scratch.touched[found] = value
+                value = set_start[axis] + code
+                if first[value] < 0:
+                    first[value] = block
+                    final[value] = block
+                    touched[found] = value
                     found += 1
-                elif block < scratch.first[value]:
-                    scratch.first[value] = block
-                elif block > scratch.final[value]:
-                    scratch.final[value] = block
+                elif block < first[value]:
+                    first[value] = block
+                elif block > final[value]:
+                    final[value] = block
             else:
-                if axes.kind[axis] == RANGE and code == axes.null[axis]:
+                if kinds[axis] == RANGE and code == nulls[axis]:
                     continue
-                scratch.low[block, axis] = min(scratch.low[block, axis], code)
-                scratch.high[block, axis] = max(scratch.high[block, axis], code)
+                lows[block, axis] = min(lows[block, axis], code)
+                highs[block, axis] = max(highs[block, axis], code)
     for j in range(found):
-        value = scratch.touched[j]
+        value = touched[j]
         axis = count - 1
-        while scratch.set_start[axis] > value or axes.kind[axis] != SET:
+        while set_start[axis] > value or kinds[axis] != SET:
             axis -= 1
-        scratch.starting[axis, scratch.first[value]] += 1
-        scratch.ending[axis, scratch.final[value]] += 1
-        scratch.first[value] = -1
+        starting[axis, first[value]] += 1
+        ending[axis, final[value]] += 1
+        first[value] = -1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -121,27 +125,32 @@ def cut_losses(
 ) -> None:
     """Leave in `scratch.left[j]` and `.right[j]` the loss a row on each side of the cut after j."""
     _gather(work, start, end, axes, place, blocks, scratch)
-    scratch.left[:blocks] = 0.0
-    scratch.right[:blocks] = 0.0
+    lows, highs, left, right = scratch.low, scratch.high, scratch.left, scratch.right
+    left[:blocks] = 0.0
+    right[:blocks] = 0.0
     for axis in range(len(axes.kind)):
         if axes.kind[axis] == SET:
             size = int(axes.extent[axis])
             values = 0
             for block in range(blocks - 1):
                 values += scratch.starting[axis, block]
-                scratch.left[block] += leaves_loss(values, size)
+                left[block] += leaves_loss(values, size)
             values = 0
             for block in range(blocks - 1, 0, -1):
                 values += scratch.ending[axis, block]
-                scratch.right[block - 1] += leaves_loss(values, size)
+                right[block - 1] += leaves_loss(values, size)
         else:
-            low, high = _NO_CODE, -1
+            low, high, loss = _NO_CODE, -1, 0.0
             for block in range(blocks - 1):
-                low = min(low, int(scratch.low[block, axis]))
-                high = max(high, int(scratch.high[block, axis]))
-                scratch.left[block] += span_loss(axes, axis, low, high)
-            low, high = _NO_CODE, -1
+                if lows[block, axis] < low or highs[block, axis] > high:
+                    low = min(low, int(lows[block, axis]))
+                    high = max(high, int(highs[block, axis]))
+                    loss = span_loss(axes, axis, low, high)
+                left[block] += loss
+            low, high, loss = _NO_CODE, -1, 0.0
             for block in range(blocks - 1, 0, -1):
-                low = min(low, int(scratch.low[block, axis]))
-                high = max(high, int(scratch.high[block, axis]))
-                scratch.right[block - 1] += span_loss(axes, axis, low, high)
+                if lows[block, axis] < low or highs[block, axis] > high:
+                    low = min(low, int(lows[block, axis]))
+                    high = max(high, int(highs[block, axis]))
+                    loss = span_loss(axes, axis, low, high)
+                right[block - 1] += loss

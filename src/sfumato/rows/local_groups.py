@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.rows.masking import visible_column
 from sfumato.rows.patterns import Patterns
 from sfumato.table import Column, Groups
 
@@ -23,8 +23,8 @@ def local_groups(
     """Return groups of at least k rows, refined by `partition` within each flag pattern.
 
     `flags` has for each column which cells are sensitive (None: none of them). `partition` gets
-    the columns with sensitive cells masked as missing, so that within a pattern they are constant
-    and cost nothing, and the patterns to refine.
+    the columns without their sensitive cells, which are missing, so that within a pattern they are
+    constant and cost nothing, and the patterns to refine. Groups depend on other cells only.
 
     *Source*: Li, He, Sun, Definition 8.
     Departs from the paper: undersized patterns (`patterns.py`).
@@ -33,8 +33,11 @@ def local_groups(
     given = [flag for flag in flags if flag is not None]
     patterns = Patterns.of(given, rows)
     unions = patterns.unions(patterns.groups.sizes, k)
-    masked = [masked_column(column, flag) for column, flag in zip(columns, flags, strict=True)]
-    groups = partition(masked, patterns.groups)
+    visible = [
+        column if flag is None else visible_column(column, flag)
+        for column, flag in zip(columns, flags, strict=True)
+    ]
+    groups = partition(visible, patterns.groups)
     if not unions:
         return groups
     pattern_of_group = patterns.groups.ids[groups.order[groups.offsets[:-1]]]
@@ -60,10 +63,3 @@ def local_groups(
     _, dense = np.unique(target, return_inverse=True)
     ids = dense[groups.ids].astype(np.int32)
     return Groups(ids, int(dense.max()) + 1)
-
-
-def masked_column(column: Column, flag: Bools | None) -> Column:
-    """Return the column with its sensitive cells made missing."""
-    if flag is None:
-        return column
-    return replace(column, codes=np.where(flag, np.int32(column.null_code), column.codes))

@@ -76,6 +76,17 @@ class Candidates(NamedTuple):
 
 
 @numba.njit(cache=True, nogil=True)
+def _any_cut(sizes: Codes, blocks: int, rows: int, minimum: int) -> bool:
+    """Return whether some cut, or some block alone, leaves enough rows on both sides."""
+    left = 0
+    for block in range(blocks):
+        left += sizes[block]
+        if minimum <= left <= rows - minimum or minimum <= sizes[block] <= rows - minimum:
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
 def _list_cuts(
     work: Codes,
     start: int,
@@ -95,10 +106,10 @@ def _list_cuts(
         blocks = find_blocks(
             work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
         )
-        if blocks == 1:
+        sizes = scratch.blocks.sizes
+        if blocks == 1 or not _any_cut(sizes, blocks, rows, options.minimum):
             continue
         cut_losses(work, start, end, axes, place, blocks, scratch.spans)
-        sizes = scratch.blocks.sizes
         best, best_loss = -1, np.inf
         middle, middle_gap = -1, rows + 1
         left = 0

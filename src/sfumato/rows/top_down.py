@@ -24,14 +24,15 @@ def top_down(
 ) -> Groups:
     """Return groups of at least k rows, halved around two rows that lose most together.
 
-    A few rounds of looking for the farthest row give two seeds; each row, in random order, joins
-    the side whose loss grows less; a side that is too small is topped up with the rows that cost
-    it least. `quasi_identifiers` and `within` as for `mondrian`.
+    A few rounds of looking for the farthest row give two seeds; each row joins the side whose
+    loss grows less, those first that are clearly nearer to one seed; then rows that fit into the
+    side that loses less go there, and a side that is too small is topped up with the rows that
+    cost it least. Ties are broken by `rng`. `quasi_identifiers` and `within` as for `mondrian`.
 
     *Guarantee*: k rows a group. *Refuses*: fewer than k rows.
     *Source*: Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
-    Departs from the paper: a side is topped up to a 32nd of the rows, so that time stays
-    O(n log n), and rows that are all alike are not parted.
+    Departs from the paper: rows do not come in random order; a side is topped up to a 32nd of the
+    rows, so that time stays O(n log n); rows that are all alike are not parted.
     """
     if within is None:
         refuse_infeasible(table, [KAnonymity(k)])

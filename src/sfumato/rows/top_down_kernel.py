@@ -64,12 +64,12 @@ def scales_of(axes: Axes) -> Scales:
         if kind == RANGE:
             loss = _positions(axes.points[axes.code_start[axis] :][:size], extent)
         elif kind == SET:
-            loss = _leaves_losses(np.arange(size + 1), extent)
+            loss = _leaves_losses(np.arange(size + 1), int(extent))
             parent = last = np.zeros(size + 1, np.int64)
         else:
             end = axes.node_start[axis + 1] if axis + 1 < len(axes.kind) else len(axes.parent)
             nodes = slice(axes.node_start[axis], end)
-            loss = _leaves_losses(axes.leaves[nodes], extent)
+            loss = _leaves_losses(axes.leaves[nodes], int(extent))
             parent, last = axes.parent[nodes], axes.last[nodes]
         losses.append(loss)
         parents.append(parent)
@@ -107,10 +107,10 @@ def _positions(points: Reals, extent: float) -> Reals:
 
 
 @numba.njit(cache=True, nogil=True)
-def _leaves_losses(counts: Ints, extent: float) -> Reals:
+def _leaves_losses(counts: Ints, size: int) -> Reals:
     found = np.empty(len(counts))
     for j in range(len(counts)):
-        found[j] = leaves_loss(counts[j], extent)
+        found[j] = leaves_loss(counts[j], size)
     return found
 
 
@@ -120,11 +120,11 @@ def _span_loss(
 ) -> float:
     """Return the loss of a RANGE or TREE cell over the codes low..high, of which low is a value."""
     if kind == RANGE:
-        return loss[start + high] - loss[start + low]
+        return float(loss[start + high] - loss[start + low])
     node = low
     while last[start + node] < high and parent[start + node] != node:
         node = parent[start + node]
-    return loss[start + node]
+    return float(loss[start + node])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -146,6 +146,25 @@ def _distances(work: Codes, start: int, end: int, row: int, scales: Scales, foun
             else:
                 low, high = min(code, own), max(code, own)
                 found[i - start] += _span_loss(kind, first, low, high, loss, parent, last)
+
+
+@numba.njit(cache=True, nogil=True)
+def _some_apart(work: Codes, start: int, end: int, scales: Scales) -> int:
+    """Return a row that differs from another where both have a value, or -1 if none does.
+
+    The first row will not do to look for far ones from: it may miss what all others differ in.
+    """
+    for axis in range(len(scales.kind)):
+        kind, null = scales.kind[axis], scales.null[axis]
+        seen = -1
+        for i in range(start, end):
+            code = work[i, axis]
+            if code == null and kind != TREE:
+                continue
+            if seen >= 0 and code != seen:
+                return i
+            seen = code
+    return -1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -264,11 +283,9 @@ def _deal(
         counts[chosen] += 1
     better = 0 if losses[0] < losses[1] else 1
     for i in range(start, end):  # who fits into the side that loses less is better off there
-        if (
-            side[i] != better
-            and i not in seeds
-            and _growth(work, i, better, scales, sides, False)[1]
-        ):
+        if side[i] == better or i in seeds:
+            continue
+        if _growth(work, i, better, scales, sides, False)[1]:
             side[i] = better
             counts[better] += 1
             counts[1 - better] -= 1
@@ -312,13 +329,15 @@ def halve(
     if rows < 2 * minimum:
         return -1
     near, far = np.empty(rows), np.empty(rows)
-    one = two = start
+    one = two = _some_apart(work, start, end, scales)
+    if one < 0:
+        return -1  # all rows are alike
     for _ in range(_SEED_ROUNDS):
         one = two
         _distances(work, start, end, one, scales, near)
-        two = start + np.argmax(near)
+        two = start + int(np.argmax(near))
     if one == two:
-        return -1  # all rows are alike
+        return -1  # they differ by too little for a loss
     _distances(work, start, end, two, scales, far)
     counts = _deal(work, start, end, (one, two), np.abs(near - far), scales, side, sides)
     smallest = max(minimum, int(rows * _SMALLEST_SHARE))
