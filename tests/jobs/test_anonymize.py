@@ -8,9 +8,10 @@ import stat
 import pytest
 
 from sfumato.audit import audit
-from sfumato.errors import InputError, ParameterError, SfumatoError
+from sfumato.errors import ClaimBroken, InputError, ParameterError, SfumatoError
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.seeds import randomness_of
+from sfumato.methods import Mondrian
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -238,9 +239,13 @@ def test_seeds_come_from_files_of_enough_bytes(tmp_path):
     with pytest.raises(ParameterError, match=r"at least 16 random bytes, and this one has 15"):
         randomness_of(seed)
     seed.write_bytes(b"x" * 16)
+    with pytest.raises(ParameterError, match="the seed is not random"):
+        randomness_of(seed)
+    key = bytes(range(16))
+    seed.write_bytes(key)
     seed.chmod(0o600)
     randomness, warnings = randomness_of(seed)
-    assert (randomness.key, randomness.is_test, warnings) == (b"x" * 16, False, ())
+    assert (randomness.key, randomness.is_test, warnings) == (key, False, ())
     seed.chmod(0o644)
     assert "chmod 600" in randomness_of(seed)[1][0]
     seed.write_bytes(b"x" * 5000)
@@ -251,3 +256,34 @@ def test_seeds_come_from_files_of_enough_bytes(tmp_path):
     with pytest.raises(ParameterError, match="not both"):
         randomness_of(seed, 7)
     assert not randomness_of()[0].is_test
+
+
+def test_a_column_without_any_value_may_have_a_hierarchy(tmp_path):
+    (tmp_path / "data.csv").write_text("age,empty,disease\n30,,Flu\n31,,Cold\n")
+    (tmp_path / "empty.csv").write_text("1;low;*\n2;low;*\n")
+    (tmp_path / "policy.yaml").write_text(
+        "attributes:\n"
+        "  age: {role: quasi-identifier}\n"
+        "  empty: {role: quasi-identifier, hierarchy: empty.csv}\n"
+        "  disease: {role: sensitive, l: 2}\n"
+        "method: {name: mondrian, k: 2}\n"
+    )
+    made = anonymize(tmp_path / "data.csv", tmp_path / "policy.yaml", tmp_path / "out")
+    assert audit(made.path).ok
+
+
+def test_a_release_that_its_own_audit_refuses_is_not_written(
+    patients, policy, tmp_path, monkeypatch
+):
+    honest = Mondrian.release
+
+    def boastful(self, table, randomness):
+        release = honest(self, table, randomness)
+        claims = ({"model": "k-anonymity", "k": table.rows},)
+        manifest = release.manifest.model_copy(update={"guarantees": claims})
+        return type(release)(manifest, release.tables, release.hierarchies)
+
+    monkeypatch.setattr(Mondrian, "release", boastful)
+    with pytest.raises(ClaimBroken, match="nothing was written"):
+        anonymize(patients, policy(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()

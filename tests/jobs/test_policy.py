@@ -316,3 +316,15 @@ def test_models_for_all_need_someone_to_protect():
     }
     with pytest.raises(ParameterError, match="there are none"):
         Policy.of(content).method()
+
+
+def test_missing_as_a_value_is_refused_where_it_would_not_count():
+    for key in ("alpha", "beta"):
+        wrong = policy(disease={"missing": "value", key: 0.7})
+        with pytest.raises(ParameterError, match="do not count missing values"):
+            wrong.method()
+
+
+def test_an_empty_key_is_no_silence():
+    with pytest.raises(SchemaError, match="`l` is empty"):
+        policy(disease={"l": None})

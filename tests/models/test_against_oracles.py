@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import models as oracle
 
+from sfumato.errors import ParameterError
 from sfumato.models import (
     MODELS,
     AlphaKAnonymity,
@@ -308,6 +309,38 @@ def test_alpha_is_not_rounded_up(alpha):
     model = AlphaKAnonymity(ATTRIBUTE, alpha, 1)
     assert not oracle_holds(model, parted, 0)
     assert not model.bind(parted.totals).holds(parted.statistics())[0]
+
+
+@pytest.mark.parametrize("number", [2**31, 2**62, 2**63, 10**30])
+@pytest.mark.parametrize(
+    "make",
+    [
+        KAnonymity,
+        lambda number: LDiversity(ATTRIBUTE, number),
+        lambda number: LDiversity(ATTRIBUTE, number, "distinct"),
+        lambda number: LUniqueGroups(ATTRIBUTE, number),
+        lambda number: LUniqueBuckets(ATTRIBUTE, number),
+        lambda number: AlphaKAnonymity(ATTRIBUTE, 0.5, number),
+    ],
+)
+def test_whole_numbers_that_would_overflow_are_refused(make, number):
+    """Four times 2**62 is nothing in 64 bits, and so would not be too much for any group."""
+    with pytest.raises(ParameterError, match="must not be above 2,147,483,647"):
+        make(number)
+
+
+@pytest.mark.parametrize("number", [10**400, float("inf"), float("nan"), 0, -1, "2", None])
+def test_numbers_that_are_none_are_refused(number):
+    for make in (
+        lambda: BetaLikeness(ATTRIBUTE, number),
+        lambda: TCloseness(ATTRIBUTE, number),
+        lambda: MinimumWidth(ATTRIBUTE, number),
+        lambda: LDiversity(ATTRIBUTE, number, "entropy"),
+        lambda: LDiversity(ATTRIBUTE, 2, "recursive", c=number),
+        lambda: AlphaKAnonymity(ATTRIBUTE, number, 2),
+    ):
+        with pytest.raises(ParameterError):
+            make()
 
 
 def test_a_group_that_misses_every_value():

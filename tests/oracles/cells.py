@@ -114,14 +114,21 @@ def parse_cell(text: str | None, reading: Reading) -> Cell:
     # A node is named by its label, which may itself look like a range ("[20, 30[").
     if text in reading.labels and not _is_leaf(text, reading):
         return Node(text)
+    if text.startswith('"') and reading.paths:
+        plain = _json_text(text)
+        if plain != "*" and plain in reading.labels and not _is_leaf(plain, reading):
+            return Node(plain)
     parser = _Parser(text, reading)
     cell = parser.cell()
     parser.end()
-    if text.startswith('"') and isinstance(cell, Exact) and reading.paths:
-        plain = json.loads(text)
-        if plain != "*" and plain in reading.labels and not _is_leaf(plain, reading):
-            return Node(plain)
     return cell
+
+
+def _json_text(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        raise CellError("a quoted value is not a JSON string") from None
 
 
 def _is_leaf(text: str, reading: Reading) -> bool:

@@ -40,7 +40,8 @@ def test_keys_stand_in_the_order_of_the_format_and_silent_ones_are_left_out(mani
 
 
 def test_flags_are_written_when_true(manifest):
-    flagged = manifest.model_copy(update={"test": True, "suppressed_by_value": True})
+    flags = {"test": True, "suppressed": 2, "suppressed_by_value": True}
+    flagged = manifest.model_copy(update=flags)
     written = json.loads(flagged.to_json())
     assert written["test"] is True
     assert written["suppressed_by_value"] is True

@@ -50,9 +50,13 @@ def test_of_several_identifiers_every_one_must_be_unique():
     assert encode_with(columns, ("id", "name"), unit="id").units is None
 
 
-@pytest.mark.parametrize("identifiers", [("who",), ()])
-def test_a_stated_unit_numbers_the_people(identifiers):
-    table = encode_with({"who": ["Ann", "Bob", "Ann", "Cid"]}, identifiers, unit="who")
+def test_a_published_column_cannot_tell_people_apart():
+    with pytest.raises(SchemaError, match="'who', which is quasi-identifier and published"):
+        encode_with({"who": ["Ann", "Bob", "Ann", "Cid"]}, (), unit="who")
+
+
+def test_a_stated_unit_numbers_the_people():
+    table = encode_with({"who": ["Ann", "Bob", "Ann", "Cid"]}, ("who",), unit="who")
     units = table.units
     assert units is not None and units.dtype == np.int32
     assert units[0] == units[2]

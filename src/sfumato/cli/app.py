@@ -83,6 +83,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # The interpreter must not try to write what is left at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:  # such as a full disk under the output; its text names no cell
+        return _refuse(f"the output cannot be written ({error.strerror})", 2)
     except MemoryError:
         return _refuse("not enough memory for this table", 2)
     except Exception as error:

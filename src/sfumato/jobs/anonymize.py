@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.errors import InputError
+from sfumato.audit import audit
+from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
 from sfumato.io.read import read_table
 from sfumato.jobs.doubts import narrow_groups, wrong_intervals
 from sfumato.jobs.policy import Policy
@@ -82,6 +83,8 @@ def anonymize(
         del rows
         with stages.stage(f"partitioning by {method.name}"):
             release = _stated(method.release(table, randomness), rules, len(withheld))
+        with stages.stage("auditing"):
+            _refuse_own_fault(release)
         with stages.stage("measuring"):
             loss = ncp(release, table) if release.manifest.layout in LAYOUTS else None
             warnings += (
@@ -162,6 +165,19 @@ def _stated(release: Release, rules: Policy, withheld: int) -> Release:
         }
     )
     return Release(updated, release.tables, release.hierarchies)
+
+
+def _refuse_own_fault(release: Release) -> None:
+    """Refuse to write a release that its own audit would not stand by: a fault of sfumato."""
+    try:
+        broken = [str(v) for v in audit(release).guarantees if v.holds is False]
+    except ReleaseDamaged as error:
+        broken = [str(error)]
+    if broken:
+        raise ClaimBroken(
+            f"nothing was written: the audit of the new release failed ({broken[0]}), which is a "
+            "fault of sfumato; please report it"
+        )
 
 
 def _group_count(release: Release) -> int:

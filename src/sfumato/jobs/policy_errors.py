@@ -20,6 +20,7 @@ EXPECTED = {
     "method": "a mapping such as {name: mondrian, k: 5}",
     "method.name": "the name of a method",
     "guarantees": "a list of mappings such as {model: k-anonymity, k: 5}",
+    "guarantees.*": "a mapping such as {model: k-anonymity, k: 5}",
     "output": "a mapping such as {format: parquet}",
     "output.formula_guard": "true or false",
 }
@@ -69,4 +70,6 @@ def nearest(name: object, known: Iterable[str]) -> str:
 def _pattern(steps: list[str]) -> str:
     if len(steps) > 1 and steps[0] == "attributes":
         steps = ["attributes", "*", *steps[2:]]
+    if len(steps) > 1 and steps[0] == "guarantees":
+        steps = ["guarantees", "*"]
     return ".".join(steps)

@@ -157,6 +157,9 @@ def _check_attribute(name: str, attribute: AttributePolicy) -> None:
             f"column '{name}': no method of this version protects {attribute.role} attributes; "
             "make it quasi-identifier, semi-sensitive or sensitive"
         )
+    for key in MODEL_KEYS:
+        if key in attribute.model_fields_set and getattr(attribute, key) is None:
+            raise ValueError(f"column '{name}': `{key}` is empty; give it a value or leave it out")
     if attribute.role is not Role.SENSITIVE:
         allowed = _FOR_SEMI_SENSITIVE if attribute.role is Role.SEMI_SENSITIVE else ()
         for key in _FOR_SENSITIVE:

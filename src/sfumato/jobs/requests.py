@@ -129,6 +129,11 @@ def _models_of(
         if key in asked and not any(other in asked for other in needed):
             raise ParameterError(f"{place}: `{key}` needs {' or '.join(f'`{n}`' for n in needed)}")
     variant: Any = asked.get("variant")
+    if attribute.missing == "value" and ("alpha" in asked or "beta" in asked):
+        raise ParameterError(
+            f"{place}: `alpha` and `beta` do not count missing values; leave `missing` excluded, "
+            "or ask for `l` or `t`"
+        )
     of_beta = variant in _BETA_VARIANTS
     if variant is not None and of_beta and "beta" not in asked:
         raise ParameterError(f"{place}: `variant: {variant}` needs `beta`")

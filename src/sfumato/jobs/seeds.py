@@ -9,6 +9,7 @@ from sfumato.errors import InputError, ParameterError
 from sfumato.randomness import MINIMUM_SEED_BYTES, Randomness
 
 _MOST_BYTES = 4096
+_LEAST_DIFFERENT_BYTES = 8  # of 16 random bytes fewer differ once in more than a million times
 
 
 def randomness_of(
@@ -21,7 +22,10 @@ def randomness_of(
     if seed_file is not None and test_seed is not None:
         raise ParameterError("give a seed file or a test seed, not both")
     if test_seed is not None:
-        return Randomness.test(test_seed), ()
+        warning = (
+            "made with a public test seed: the release is marked as a test, not to be published"
+        )
+        return Randomness.test(test_seed), (warning,)
     if seed_file is None:
         return Randomness.fresh(), ()
     path = Path(seed_file)
@@ -37,6 +41,10 @@ def randomness_of(
         raise ParameterError(
             f"{path}: a seed must hold at least {MINIMUM_SEED_BYTES} random bytes, and this one "
             f"has {len(seed)}; make one with `head -c 32 /dev/urandom`"
+        )
+    if len(set(seed)) < _LEAST_DIFFERENT_BYTES:
+        raise ParameterError(
+            f"{path}: the seed is not random; make one with `head -c 32 /dev/urandom`"
         )
     warnings: tuple[str, ...] = ()
     if mode & (stat.S_IRGRP | stat.S_IROTH):

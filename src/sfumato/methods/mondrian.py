@@ -43,6 +43,10 @@ class Mondrian(Method):
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
+        if not isinstance(self.models, tuple) or not all(isinstance(m, Model) for m in self.models):
+            raise ParameterError("mondrian: `models` must be a tuple of privacy models")
+        if not isinstance(self.strict, bool):
+            raise ParameterError("mondrian: `strict` must be true or false")
         one_of(self.choose, ("loss", "widest"), "choose", self.name)
         one_of(self.cut, ("best", "median"), "cut", self.name)
         one_of(self.categories, ("frequency", "value"), "categories", self.name)

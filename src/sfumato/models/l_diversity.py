@@ -77,11 +77,6 @@ class LDiversity(Model):
         """Whether a larger level protects more."""
         return not self.is_recursive
 
-    @property
-    def minimum_rows(self) -> int:
-        """A group needs l values, save one in which nothing counts."""
-        return 1
-
     def claim(self) -> dict[str, Any]:
         """Return the manifest's claim."""
         claim: dict[str, Any] = {

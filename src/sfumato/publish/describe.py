@@ -41,13 +41,15 @@ def describe(column: Column, named: Codes | None = None) -> AttributeEntry:
 def published_hierarchy(column: Column, published: Container[str]) -> Hierarchy | None:
     """Return the hierarchy to publish: as the policy gave it, or what the published labels need."""
     hierarchy = column.attribute.hierarchy
-    if not isinstance(hierarchy, Hierarchy):
+    if not isinstance(hierarchy, Hierarchy) or pa.types.is_null(column.values.type):
         return None
     return hierarchy if hierarchy.supplied else hierarchy.pruned(published)
 
 
 def _domain(column: Column, named: Codes) -> Bounds | tuple[str, ...] | None:
     attribute = column.attribute
+    if pa.types.is_null(column.values.type):
+        return None  # a column without any value has no domain to speak of
     if column.kind is Kind.NUMERIC:
         if attribute.domain is not None:
             low, high = attribute.domain

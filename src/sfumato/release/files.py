@@ -177,10 +177,17 @@ def _read_table(folder: Path, entry: TableEntry, manifest: Manifest, guarded: bo
     return table
 
 
+_FIELD_NUMBER = {b"PARQUET:field_id"}  # Arrow's own
+
+
 def _read_parquet(path: Path) -> pa.Table:
     # Not `read_table`, which takes folder names such as `year=2026` for columns.
     with pq.ParquetFile(path) as file:
-        return file.read()
+        table = file.read()
+    notes = [table.schema.metadata, *(field.metadata for field in table.schema)]
+    if any(set(note or {}) - _FIELD_NUMBER for note in notes):
+        raise ReleaseDamaged(f"the file '{path.name}' carries metadata beside its table")
+    return table
 
 
 def _typed(texts: pa.Table, entry: TableEntry, manifest: Manifest) -> pa.Table:

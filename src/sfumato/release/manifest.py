@@ -164,6 +164,8 @@ class Manifest(_Part):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
+        if self.suppressed_by_value and not self.suppressed:
+            raise ValueError("records were withheld by value, and none were withheld")
         names = [entry.name for entry in self.attributes]
         _refuse_twice(names, "attribute")
         _refuse_twice((entry.name for entry in self.tables), "table")

@@ -27,8 +27,8 @@ def visible_column(column: Column, hidden: Bools) -> Column:
     Otherwise groups that lose least would depend on hidden values: whether a lone one is extreme
     could be read off them, even if it is withheld.
     """
-    seen = np.unique(column.codes[~hidden])
-    seen = seen[seen != column.null_code]
+    counts = np.bincount(column.codes[~hidden], minlength=column.null_code + 1)
+    seen = np.flatnonzero(counts[:-1])
     place = np.full(column.null_code + 1, len(seen), dtype=np.int32)
     place[seen] = np.arange(len(seen), dtype=np.int32)
     values = column.values.take(pa.array(seen))

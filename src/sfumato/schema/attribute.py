@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sfumato.errors import SchemaError
 
@@ -66,6 +67,13 @@ class Attribute:
     density: float | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "role", _member(Role, self.role, self.name, "role"))
+        if self.kind is not None:
+            object.__setattr__(self, "kind", _member(Kind, self.kind, self.name, "kind"))
+        if self.missing not in ("excluded", "value"):
+            raise SchemaError(f"column '{self.name}': `missing` is `excluded` or `value`")
+        if self.min_width is not None and not _is_positive(self.min_width):
+            raise SchemaError(f"column '{self.name}': `min_width` must be a number above 0")
         if not self.name:
             raise SchemaError("an attribute needs a name; give every column a header")
         if self.name in RESERVED_NAMES or self.name.endswith(RESERVED_SUFFIX):
@@ -104,3 +112,19 @@ class Attribute:
         if self.role is Role.IDENTIFIER:
             return False
         return self.role is not Role.INSENSITIVE or self.keep
+
+
+_Member = TypeVar("_Member", Role, Kind)
+
+
+def _member(words: type[_Member], given: Any, column: str, key: str) -> _Member:
+    """Return the role or kind that a word stands for: what is compared must be the member."""
+    try:
+        return words(given)
+    except ValueError:
+        known = ", ".join(str(word) for word in words)
+        raise SchemaError(f"column '{column}': unknown {key}; known are {known}") from None
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf

@@ -34,7 +34,15 @@ class Schema:
         if twice:
             raise SchemaError(f"columns with two roles: {_listed(twice)}; keep one of them")
         if self.unit is not None and self.unit not in self.names:
-            raise SchemaError(f"the unit is column '{self.unit}', {_absent(self.unit, self.names)}")
+            raise SchemaError(
+                f"the unit is column '{self.unit}', which {_absent(self.unit, self.names)}"
+            )
+        if self.unit is not None and self[self.unit].is_published:
+            raise SchemaError(
+                f"the unit is column '{self.unit}', which is {self[self.unit].role} and published; "
+                "people are told apart by an identifier, or by an insensitive column that is not "
+                "kept"
+            )
 
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self.attributes)

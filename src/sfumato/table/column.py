@@ -55,11 +55,6 @@ class Column:
         return len(self.values)
 
     @cached_property
-    def has_null(self) -> bool:
-        """Whether any row misses the value."""
-        return bool((self.codes == self.null_code).any())
-
-    @cached_property
     def points(self) -> npt.NDArray[np.float64]:
         """The values' positions on the number line: themselves if numeric, else their ranks.
 
