@@ -30,7 +30,8 @@ def cell_texts(data: pa.Table) -> set[str]:
             plain = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
             if pa.types.is_null(plain.type):
                 continue
-            texts.update(str(value) for value in plain.to_pylist() if value is not None)
+            if not pa.types.is_temporal(plain.type):  # some of which Python has no form for
+                texts.update(str(value) for value in plain.to_pylist() if value is not None)
             texts.update(text for text in to_texts(plain).to_pylist() if text is not None)
     return {text for text in texts if len(text.strip()) >= TELLING_LENGTH}
 

@@ -86,3 +86,22 @@ def test_what_suppression_can_mend_is_no_problem(patients, policy):
 def test_data_that_cannot_be_read(policy, tmp_path):
     with pytest.raises(InputError):
         check(tmp_path / "none.csv", policy())
+
+
+@pytest.mark.parametrize(
+    ("method", "age", "expected"),
+    [
+        ("{name: lgb, k: 4, l: 900}", "{role: quasi-identifier}", "l = 900 is infeasible"),
+        (
+            "{name: lgb, k: 4, l: 2}",
+            "{role: semi-sensitive, when: \"disease = 'Flu'\"}",
+            "may read only quasi-identifiers",
+        ),
+        ("{name: top-down, k: 900}", "{role: quasi-identifier}", "use k <= 40"),
+    ],
+)
+def test_what_a_method_needs_is_checked_too(patients, policy, method, age, expected):
+    disease = "{role: sensitive}"
+    report = check(patients, policy(method, age=age, disease=disease))
+    assert not report.fits
+    assert expected in report.problems[0]

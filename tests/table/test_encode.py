@@ -10,7 +10,17 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import HierarchyError, InputError, SchemaError
-from sfumato.schema import Attribute, Dates, EqualWidth, Hierarchy, Kind, Mask, Role, Schema
+from sfumato.schema import (
+    Attribute,
+    Dates,
+    EqualWidth,
+    Hierarchy,
+    Kind,
+    Mask,
+    Quantiles,
+    Role,
+    Schema,
+)
 from sfumato.table import decode, encode
 
 QI = Role.QUASI_IDENTIFIER
@@ -312,3 +322,11 @@ def test_adult_is_coded_whole(shared):
     occupation = table["occupation"]
     assert occupation.cardinality == 14
     assert (occupation.codes == occupation.null_code).any()
+
+
+def test_quantiles_hold_equal_shares_of_rows():
+    ages = [20] * 50 + [30, 40, 50, 60] * 10
+    attribute = Attribute("age", Role.QUASI_IDENTIFIER, hierarchy=Quantiles(2))
+    table = encode(pa.table({"age": ages}), Schema((attribute,)))
+    built = table["age"].attribute.hierarchy
+    assert [path[0] for path in built.paths] == ["<30", ">=30", ">=30", ">=30", ">=30"]

@@ -67,7 +67,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         code = app(arguments, prog_name="sfumato", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None where the caller has closed it
+            sys.stdout.flush()
         if code == INTERRUPTED:  # how Typer hands over Ctrl-C
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0

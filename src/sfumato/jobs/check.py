@@ -17,8 +17,10 @@ from sfumato.errors import SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.methods import Anatomy, Method, Mondrian
+from sfumato.methods import LGB, Anatomy, Method, Mondrian, TopDown
 from sfumato.models import KAnonymity, LDiversity, Model
+from sfumato.predicates.flags import flagged
+from sfumato.randomness import Randomness
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Schema
 from sfumato.schema.distinct import distinct
@@ -104,8 +106,11 @@ def _texts(data: pa.Table, attribute: Attribute) -> list[str]:
 def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> tuple[str, ...]:
     """Return what stands in the way of publishing."""
     try:
-        table = encode(data, schema)
-        if rules.content.on_infeasible == "error":
+        table = flagged(encode(data, schema), data)
+        if isinstance(method, LGB | TopDown):
+            # what these need of the table shows only in the making
+            method.release(table, Randomness.fresh())
+        elif rules.content.on_infeasible == "error":
             refuse_infeasible(table, _asked(method, table))
     except SfumatoError as error:
         return _of_columns(data, schema) or (str(error),)

@@ -176,11 +176,18 @@ class Quantiles:
         _check_levels(self.levels)
 
     def build(self, values: pa.Array, name: str) -> Hierarchy:
-        """Return the hierarchy over the values."""
+        """Return the hierarchy over the values, each as often as it is repeated."""
         line = number_line(values, name)
+        return self._over(line, line.counts, name)
+
+    def build_weighted(self, values: pa.Array, counts: Sequence[int], name: str) -> Hierarchy:
+        """Return the hierarchy over ascending distinct values that occur so many times each."""
+        return self._over(number_line(values, name), counts, name)
+
+    def _over(self, line: NumberLine, counts: Sequence[int], name: str) -> Hierarchy:
         if not line.points:
             return rooted((), [], name)
-        seen = list(accumulate(line.counts))
+        seen = list(accumulate(counts))
         # Integers: value number `cut` is the first of its interval, with i/count of all before it.
         wanted = (-(-seen[-1] * part // self.count) for part in range(1, self.count))
         cuts = sorted({bisect_left(seen, share) + 1 for share in wanted} - {len(seen)})

@@ -69,7 +69,7 @@ def _encode_column(cells: pa.ChunkedArray, attribute: Attribute) -> Column:
             "split the column into plain ones, convert it, or make it `insensitive`"
         )
     found = distinct(cells, attribute.name)
-    arranged = arrange(found.values, cells, attribute)
+    arranged = arrange(found.values, cells, attribute, found.counts[:-1])
     column = Column(
         attribute=replace(attribute, kind=arranged.kind, hierarchy=arranged.hierarchy),
         codes=_renumber(found, arranged.order),

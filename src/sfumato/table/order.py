@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.errors import SchemaError
 from sfumato.schema.attribute import Attribute, Kind
+from sfumato.schema.binning import Quantiles
 from sfumato.schema.hierarchy import Hierarchy, Tree
 from sfumato.schema.kinds import comparable_type, is_number, kind_of, stated_values
 from sfumato.schema.text import to_texts
@@ -26,12 +27,19 @@ class Arrangement:
     tree: Tree | None = None
 
 
-def arrange(values: pa.Array, cells: pa.ChunkedArray, attribute: Attribute) -> Arrangement:
+def arrange(
+    values: pa.Array,
+    cells: pa.ChunkedArray,
+    attribute: Attribute,
+    counts: npt.NDArray[np.int64] | None = None,
+) -> Arrangement:
     """Return the kind and the code order of a column's distinct values.
 
     A stated order comes first, then that of an ordered dictionary, then the natural one: numbers
     and dates ascending, texts by code point. Under a hierarchy, values stand in leaf order; if
     that contradicts a numeric or ordinal order, an attribute without a stated kind is categorical.
+
+    `counts` says how many rows have each value, for a builder that weighs them.
 
     Refuses (SchemaError, HierarchyError) a kind that does not fit the type, values without a
     place in a stated order or hierarchy, and a hierarchy that contradicts a stated kind.
@@ -45,7 +53,8 @@ def arrange(values: pa.Array, cells: pa.ChunkedArray, attribute: Attribute) -> A
         if not isinstance(given, Hierarchy):
             return Arrangement(kind, order)
         return Arrangement(kind, order, given, given.bind([]))
-    return _arrange_by_hierarchy(values.take(pa.array(order)), order, kind, attribute)
+    rows = None if counts is None else counts[order]
+    return _arrange_by_hierarchy(values.take(pa.array(order)), order, kind, attribute, rows)
 
 
 def _resolve_kind(value_type: pa.DataType, dtype: pa.DataType, attribute: Attribute) -> Kind:
@@ -103,12 +112,21 @@ def _refuse_two_orders(cells: pa.ChunkedArray, attribute: Attribute) -> None:
 
 
 def _arrange_by_hierarchy(
-    values: pa.Array, order: npt.NDArray[np.int64], kind: Kind, attribute: Attribute
+    values: pa.Array,
+    order: npt.NDArray[np.int64],
+    kind: Kind,
+    attribute: Attribute,
+    counts: npt.NDArray[np.int64] | None,
 ) -> Arrangement:
     """Return the arrangement of values (given in `order`) in the leaf order of the hierarchy."""
     given = attribute.hierarchy
     assert given is not None
-    hierarchy = given if isinstance(given, Hierarchy) else given.build(values, attribute.name)
+    if isinstance(given, Hierarchy):
+        hierarchy = given
+    elif isinstance(given, Quantiles) and counts is not None:  # shares of rows, not of values
+        hierarchy = given.build_weighted(values, counts.tolist(), attribute.name)
+    else:
+        hierarchy = given.build(values, attribute.name)
     texts = to_texts(values).to_pylist()
     if kind is not Kind.CATEGORICAL:
         tree = _in_row_order(hierarchy, texts).bind(texts)
