@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.audit import audit
-from sfumato.errors import Infeasible, ParameterError
+from sfumato.errors import Infeasible, ParameterError, SchemaError
 from sfumato.methods import LGB, TopDown
 from sfumato.models import LUniqueBuckets, TCloseBuckets
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
 from sfumato.schema import Attribute, Role, Schema
-from sfumato.schema.builders import Mask
+from sfumato.schema.builders import EqualWidth, Mask, Quantiles
 
 SCHEMA = Schema(
     (
@@ -222,3 +222,9 @@ def test_people_with_several_rows_are_refused():
 def test_impossible_parameters(wrong):
     with pytest.raises(ParameterError):
         LGB(**wrong)
+
+
+@pytest.mark.parametrize("builder", [EqualWidth(count=4), EqualWidth(width=10), Quantiles(3)])
+def test_intervals_that_follow_the_data_are_refused_where_cells_may_be_withheld(builder):
+    with pytest.raises(SchemaError, match="would tell of cells that are withheld"):
+        Attribute("age", Role.SEMI_SENSITIVE, density=0.5, hierarchy=builder)

@@ -283,8 +283,9 @@ def _parquet_columns(file: Path) -> tuple[list[str], list[Sequence[Any]]]:
     columns: list[Sequence[Any]] = []
     for column in table.columns:
         inner = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        values = column.to_pylist()
-        if _is_text(inner):
+        finer = pa.types.is_time64(inner)  # than Python's times
+        values = (column.cast(pa.string()) if finer else column).to_pylist()
+        if finer or _is_text(inner):
             values = [None if value is None else _Text(value) for value in values]
         columns.append(values)
     return table.column_names, columns

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sfumato.errors import SchemaError
+from sfumato.schema.binning import EqualWidth, Quantiles
 
 if TYPE_CHECKING:
     from sfumato.schema.builders import HierarchyBuilder
@@ -103,6 +104,11 @@ class Attribute:
                 f"column '{self.name}': `{given[0]}` is for semi-sensitive columns, "
                 f"and this one is {self.role}"
             )
+        if self.role is Role.SEMI_SENSITIVE and _follows_data(self.hierarchy):
+            raise SchemaError(
+                f"column '{self.name}' is semi-sensitive: intervals that follow the data would "
+                "tell of cells that are withheld; state `bins`, or `width` and `levels`"
+            )
         if self.density is not None and not 0 <= self.density <= 1:
             raise SchemaError(f"column '{self.name}': `density` must lie between 0 and 1")
 
@@ -124,6 +130,13 @@ def _member(words: type[_Member], given: Any, column: str, key: str) -> _Member:
     except ValueError:
         known = ", ".join(str(word) for word in words)
         raise SchemaError(f"column '{column}': unknown {key}; known are {known}") from None
+
+
+def _follows_data(hierarchy: object) -> bool:
+    """Whether the ends of a builder's intervals, or how far they reach, come from the data."""
+    if isinstance(hierarchy, EqualWidth):
+        return hierarchy.width is None or hierarchy.levels is None
+    return isinstance(hierarchy, Quantiles)
 
 
 def _is_positive(value: object) -> bool:
