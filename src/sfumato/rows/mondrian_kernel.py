@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.measures.ncp import leaves_loss
 from sfumato.models.model import RuleBook
 from sfumato.rows.axes import SET, TREE, Axes, span_loss
-from sfumato.rows.cut_loss import Spans, cut_losses, new_spans
+from sfumato.rows.cut_loss import Spans, cut_losses, find_varied, new_spans
 from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
 from sfumato.rows.feasible import Sensitive, Tally, new_tally, side_holds
 
@@ -102,7 +102,8 @@ def _list_cuts(
     rows = end - start
     count = 0
     smallest = max(options.minimum, int(rows * _SMALLEST_SHARE))
-    for axis in range(len(axes.kind)):
+    find_varied(work, start, end, axes, scratch.spans)
+    for axis in scratch.spans.varied[1 : scratch.spans.varied[0] + 1]:
         blocks = find_blocks(
             work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
         )
@@ -189,11 +190,11 @@ def _search_cut(
 ) -> bool:
     """Leave in `side` the allowed cut of least loss among cuts spread over all attributes.
 
-    For nodes whose best cuts the models forbid; False if these are forbidden too.
+    For nodes whose best cuts (just listed) the models forbid; False if these are forbidden too.
     """
     rows = end - start
     best_axis, best_cut, best_loss = -1, -1, np.inf
-    for axis in range(len(axes.kind)):
+    for axis in scratch.spans.varied[1 : scratch.spans.varied[0] + 1]:
         blocks = find_blocks(
             work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
         )
