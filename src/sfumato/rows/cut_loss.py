@@ -39,10 +39,14 @@ class Spans(NamedTuple):
     final: Codes
     starting: Ints
     ending: Ints
+    lone: Ints
     touched: Ints
     set_start: Ints
     left: Reals
     right: Reals
+    alone: Reals
+    before_low: Codes
+    before_high: Codes
 
 
 @numba.njit(cache=True, nogil=True)
@@ -63,10 +67,14 @@ def new_spans(axes: Axes) -> Spans:
         np.empty(values, np.int32),
         np.zeros((count, MOST_BLOCKS), np.int64),
         np.zeros((count, MOST_BLOCKS), np.int64),
+        np.zeros((count, MOST_BLOCKS), np.int64),
         np.empty(values, np.int64),
         set_start,
         np.zeros(MOST_BLOCKS, np.float64),
         np.zeros(MOST_BLOCKS, np.float64),
+        np.zeros(MOST_BLOCKS, np.float64),
+        np.zeros(MOST_BLOCKS, np.int32),
+        np.zeros(MOST_BLOCKS, np.int32),
     )
 
 
@@ -88,18 +96,20 @@ def find_varied(work: Codes, start: int, end: int, axes: Axes, scratch: Spans) -
 def _gather(
     work: Codes, start: int, end: int, axes: Axes, place: Bytes, blocks: int, scratch: Spans
 ) -> None:
-    """Fill the spans of all blocks, and how many set values start and end in each block."""
+    """Fill the spans of all blocks; count the set values that start, end, only are in each."""
     varied = scratch.varied[1 : scratch.varied[0] + 1]
     # Out of their tuples: compiled code would count references to them at every step.
     kinds, nulls, set_start = axes.kind, axes.null, scratch.set_start
     lows, highs, first, final = scratch.low, scratch.high, scratch.first, scratch.final
     touched, starting, ending = scratch.touched, scratch.starting, scratch.ending
+    lone = scratch.lone
     for block in range(blocks):
         for axis in varied:
             lows[block, axis] = _NO_CODE
             highs[block, axis] = -1
             starting[axis, block] = 0
             ending[axis, block] = 0
+            lone[axis, block] = 0
     found = 0
     for i in range(start, end):
         block = int(place[i])
@@ -130,6 +140,8 @@ def _gather(
             axis -= 1
         starting[axis, first[value]] += 1
         ending[axis, final[value]] += 1
+        if first[value] == final[value]:
+            lone[axis, first[value]] += 1
         first[value] = -1
 
 
@@ -177,3 +189,45 @@ def cut_losses(
                     high = max(high, int(highs[block, axis]))
                     loss = span_loss(axes, axis, low, high)
                 right[block - 1] += loss
+
+
+@numba.njit(cache=True, nogil=True)
+def alone_losses(axes: Axes, sizes: Codes, rows: int, blocks: int, scratch: Spans) -> None:
+    """Leave in `scratch.alone[j]` the loss of all rows if block j stood alone against the rest.
+
+    From the spans that `cut_losses` has gathered. For attributes that generalise to sets, the
+    number of values in a block is an estimate: those that start by then and have not yet ended.
+    """
+    lows, highs, alone = scratch.low, scratch.high, scratch.alone
+    before_low, before_high = scratch.before_low, scratch.before_high
+    alone[:blocks] = 0.0
+    for axis in scratch.varied[1 : scratch.varied[0] + 1]:
+        if axes.kind[axis] == SET:
+            size = int(axes.extent[axis])
+            total = scratch.starting[axis, :blocks].sum()
+            open_values = 0
+            for block in range(blocks):
+                open_values += scratch.starting[axis, block]
+                inside = min(open_values, sizes[block])
+                others = total - scratch.lone[axis, block]
+                alone[block] += sizes[block] * leaves_loss(inside, size)
+                alone[block] += (rows - sizes[block]) * leaves_loss(others, size)
+                open_values -= scratch.ending[axis, block]
+            continue
+        low, high = _NO_CODE, -1
+        for block in range(blocks):
+            before_low[block], before_high[block] = low, high
+            low = min(low, int(lows[block, axis]))
+            high = max(high, int(highs[block, axis]))
+        low, high = _NO_CODE, -1
+        for block in range(blocks - 1, -1, -1):
+            inside_loss = span_loss(axes, axis, int(lows[block, axis]), int(highs[block, axis]))
+            others_loss = span_loss(
+                axes,
+                axis,
+                min(low, int(before_low[block])),
+                max(high, int(before_high[block])),
+            )
+            alone[block] += sizes[block] * inside_loss + (rows - sizes[block]) * others_loss
+            low = min(low, int(lows[block, axis]))
+            high = max(high, int(highs[block, axis]))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.measures.ncp import leaves_loss
 from sfumato.models.model import RuleBook
 from sfumato.rows.axes import SET, TREE, Axes, span_loss
-from sfumato.rows.cut_loss import Spans, cut_losses, find_varied, new_spans
+from sfumato.rows.cut_loss import Spans, alone_losses, cut_losses, find_varied, new_spans
 from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
 from sfumato.rows.feasible import Sensitive, Tally, new_tally, side_holds
 
@@ -22,7 +22,6 @@ Ints = npt.NDArray[np.int64]
 # A cut chosen for its loss leaves each side at least this share of the rows: peeling a few
 # outliers at a time would make the depth, and so the time, grow with the table.
 _SMALLEST_SHARE = 1 / 32
-_MOST_SINGLES = 16  # children of a hierarchy node that are tried alone against the rest
 _MORE_CUTS = 16  # further cuts an attribute that are tried when the models forbid the best ones
 
 
@@ -94,7 +93,6 @@ def _list_cuts(
     axes: Axes,
     options: Options,
     place: Bytes,
-    side: Bytes,
     scratch: Scratch,
     found: Candidates,
 ) -> int:
@@ -142,18 +140,15 @@ def _list_cuts(
             count += 1
         if axes.kind[axis] != TREE or blocks == 2 or not options.best_cut:
             continue  # two blocks alone against each other are the cut between them
-        for single in range(1, min(blocks, _MOST_SINGLES)):
-            left = sizes[single]
-            right = rows - left
-            if left < options.minimum or right < options.minimum:
-                continue
-            for i in range(start, end):
-                side[i] = place[i] != single
-            two_sides = min(blocks, 2)  # not a literal, for which a twin would be compiled
-            cut_losses(work, start, end, axes, side, two_sides, scratch.spans)
-            loss = left * scratch.spans.left[0] + right * scratch.spans.right[0]
+        alone_losses(axes, sizes, rows, blocks, scratch.spans)
+        single, single_loss = -1, np.inf
+        for block in range(1, blocks):
+            fits = options.minimum <= sizes[block] <= rows - options.minimum
+            if fits and scratch.spans.alone[block] < single_loss:
+                single, single_loss = block, scratch.spans.alone[block]
+        if single >= 0:
             found.axis[count], found.cut[count] = axis, single
-            found.alone[count], found.loss[count] = True, loss
+            found.alone[count], found.loss[count] = True, single_loss
             count += 1
     return count
 
@@ -295,14 +290,14 @@ def split(
     rows = end - start
     if rows < 2 * options.minimum:
         return -1
-    most = len(axes.kind) * (2 + _MOST_SINGLES)
+    most = len(axes.kind) * 3  # the best cut, the middle one, and a block alone
     found = Candidates(
         np.empty(most, np.int64),
         np.empty(most, np.int64),
         np.empty(most, np.bool_),
         np.empty(most, np.float64),
     )
-    count = _list_cuts(work, start, end, axes, options, place, side, scratch, found)
+    count = _list_cuts(work, start, end, axes, options, place, scratch, found)
     for _ in range(count):
         chosen = np.argmin(found.loss[:count])
         found.loss[chosen] = np.inf
