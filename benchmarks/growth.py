@@ -23,7 +23,8 @@ def _median(same: Sequence[Any]) -> Any:
     first = same[0]
     if isinstance(first, Mapping):
         return {key: _median([each[key] for each in same]) for key in first}
-    return median(same) if isinstance(first, float | int) else first
+    # what rounds agree on, such as the number of rows, stays as it is
+    return first if all(each == first for each in same) else median(same)
 
 
 def growth(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -42,9 +43,14 @@ def growth(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
                     small["seconds"]["partition"], large["seconds"]["partition"], n, more
                 ),
                 "total": exponent(small["total_seconds"], large["total_seconds"], n, more),
+                "processor": exponent(_processor(small), _processor(large), n, more),
             }
             steps.append({"case": case, "from": n, "to": more, "limit": limit, **reached})
     return steps
+
+
+def _processor(result: Mapping[str, Any]) -> float:
+    return float(sum(result["processor_seconds"].values()))
 
 
 def exponent(time: float, more_time: float, rows: int, more_rows: int) -> float:

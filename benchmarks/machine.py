@@ -5,6 +5,7 @@ No host name and no path: results are committed.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import resource
@@ -12,6 +13,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import sfumato
 
 _LIBRARIES = ("sfumato", "numpy", "numba", "llvmlite", "polars", "pyarrow", "randomgen")
 _STATUS = Path("/proc/self/status")
@@ -28,6 +31,15 @@ def machine_facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "libraries": {name: _version(name) for name in _LIBRARIES},
     }
+
+
+def source_digest() -> str:
+    """Return a short checksum of the package's modules: which code it was that ran."""
+    package = Path(sfumato.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def load_average() -> float | None:

@@ -27,7 +27,7 @@ from benchmarks import cases
 from benchmarks.child import FLOOR
 from benchmarks.cold_start import cold_start
 from benchmarks.growth import growth, medians
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, source_digest
 from benchmarks.peers import SUPPRESSION, anjana, peer_ncp
 from benchmarks.report import promises, show, write_json
 from sfumato.methods import Mondrian
@@ -54,6 +54,7 @@ def run(
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """Return all results; without `shared` (the real data) or a peer, what is left of them."""
+    source = source_digest()
     results: dict[str, Any] = {
         "format": "sfumato-benchmark/1",
         "created": datetime.now(UTC).date().isoformat(),
@@ -63,6 +64,7 @@ def run(
         "adult": None if shared is None else run_adult(shared, peer_python, rounds, say),
         "synthetic": run_synthetic(sizes, rounds, say),
         "load_after": load_average(),
+        "source": {"sha256": source, "changed_during_run": source_digest() != source},
     }
     return results | {"promises": promises(results)}
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
 from sfumato.schema.builders import Bins, Dates, EqualWidth, Mask, Quantiles
+from sfumato.table import encode
 
 IDENTIFIER_CANARY = "canary of an identifier"
 DROPPED_CANARY = "canary of a dropped column"
@@ -92,14 +92,8 @@ class Frame:
     @property
     def hierarchies(self) -> dict[str, list[tuple[str, ...]]]:
         """The rows of the whole hierarchies by attribute; a release may lack some of them."""
-        found = {}
-        for each in self.schema:
-            values = pc.unique(self.data[each.name]).drop_null()
-            if each.hierarchy is not None and len(values):
-                given = isinstance(each.hierarchy, Hierarchy)
-                whole = each.hierarchy if given else each.hierarchy.build(values, each.name)
-                found[each.name] = whole.rows()
-        return found
+        whole = {each.name: each.hierarchy for each in encode(self.data, self.schema).schema}
+        return {name: tree.rows() for name, tree in whole.items() if isinstance(tree, Hierarchy)}
 
 
 @st.composite
@@ -195,7 +189,11 @@ def flagged_frames(draw: Any) -> Frame:
             flags = draw(st.lists(st.booleans(), min_size=rows, max_size=rows))
             flag = f"is private: {each.name}"
             data = data.append_column(flag, pa.array(flags))
-            attributes.append(replace(each, role=Role.SEMI_SENSITIVE, flag=flag))
+            # intervals that follow the data are refused for such columns
+            follows = isinstance(each.hierarchy, Quantiles | EqualWidth)
+            hierarchy = None if follows else each.hierarchy
+            semi = Role.SEMI_SENSITIVE
+            attributes.append(replace(each, role=semi, flag=flag, hierarchy=hierarchy))
         else:
             attributes.append(each)
     return Frame(data, Schema(tuple(attributes), frame.schema.unit))

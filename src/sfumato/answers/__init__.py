@@ -1,0 +1,6 @@
+"""Answers to aggregate queries from a release alone: an estimate, and bounds that cannot fail."""
+
+from sfumato.answers.answer import Answerer, answer, paper_interval
+from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
+
+__all__ = ["Aggregate", "Answerer", "Count", "Estimate", "Sum", "answer", "paper_interval"]

@@ -1,0 +1,82 @@
+"""The way in: which layout answers how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from sfumato.answers.estimate import Aggregate, Estimate
+from sfumato.answers.local import LocalAnswers
+from sfumato.errors import ParameterError
+from sfumato.predicates import Predicate, parse
+from sfumato.release import Release
+
+
+class Engine(Protocol):
+    """What answers for one layout."""
+
+    def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
+        """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
+        ...
+
+
+ENGINES: dict[str, Callable[[Release], Engine]] = {"local": LocalAnswers}
+
+
+class Answerer:
+    """A release that is read once and asked often.
+
+    Predicates are those of `sfumato.predicates`, or their text; None means all rows.
+
+    Refuses (ParameterError) layouts that have no answers yet.
+    """
+
+    def __init__(self, release: Release) -> None:
+        layout = release.manifest.layout
+        if layout not in ENGINES:
+            known = ", ".join(sorted(ENGINES))
+            raise ParameterError(f"no answers from the layout {layout} yet; there are for: {known}")
+        self._engine = ENGINES[layout](release)
+
+    def answer(self, aggregate: Aggregate, predicate: Predicate | str | None = None) -> Estimate:
+        """Return the expected value of an aggregate, and bounds that contain the true one.
+
+        Refuses (ParameterError) attributes that are not published, literals that do not compare
+        with their attribute, and sums of what are not numbers.
+        """
+        return self._engine.answer(aggregate, _parsed(predicate))
+
+    def paper_interval(
+        self, attribute: str | None, predicate: Predicate | str | None = None
+    ) -> tuple[float, float]:
+        """Return the interval for SUM(attribute) as section 4.2 of the LGB paper has it.
+
+        For each bucket of the attribute the chances of its rows to satisfy the predicate are
+        added up; the sum, rounded down and up, is how many rows do at least and at most; the
+        interval adds up so many of the smallest and of the greatest numbers of each bucket. It is
+        no bound: the true sum may lie outside. Without an attribute (the paper has none), the
+        interval is that of the count, with the table as one bucket.
+
+        Refuses (ParameterError) other layouts, and attributes with cells that are in no bucket.
+        """
+        if not isinstance(self._engine, LocalAnswers):
+            raise ParameterError("the interval of the LGB paper is defined for the layout local")
+        return self._engine.paper_interval(attribute, _parsed(predicate))
+
+
+def answer(
+    release: Release, aggregate: Aggregate, predicate: Predicate | str | None = None
+) -> Estimate:
+    """Return the answer to one question; see `Answerer.answer`."""
+    return Answerer(release).answer(aggregate, predicate)
+
+
+def paper_interval(
+    release: Release, attribute: str | None, predicate: Predicate | str | None = None
+) -> tuple[float, float]:
+    """Return the interval of the LGB paper for one question; see `Answerer.paper_interval`."""
+    return Answerer(release).paper_interval(attribute, predicate)
+
+
+def _parsed(predicate: Predicate | str | None) -> Predicate | None:
+    return parse(predicate) if isinstance(predicate, str) else predicate

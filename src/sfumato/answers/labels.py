@@ -1,0 +1,77 @@
+"""What the labels of a published hierarchy stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sfumato.answers.number_line import NumberLine
+from sfumato.schema.hierarchy import ROOT, Hierarchy
+from sfumato.schema.intervals import read_interval, read_number
+from sfumato.schema.kinds import is_text
+from sfumato.schema.text import from_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels of inner nodes, and the values below each that the hierarchy names.
+
+    In a hierarchy that was cut down for publishing an inner node may stand as a leaf of its own;
+    it counts as a value only if it reads as one.
+    """
+
+    leaves: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, dtype: pa.DataType) -> Labels:
+        """Return the labels of a hierarchy over values of the type."""
+        leaves: dict[str, list[str]] = {}
+        for leaf, path in zip(hierarchy.leaves, hierarchy.paths, strict=True):
+            is_value = path[0] != leaf or _reads_as(leaf, dtype)
+            for label in dict.fromkeys(path):
+                # a number under its own label is that number, while a text may be a node, too
+                if label == ROOT or (label == leaf and is_value and not is_text(dtype)):
+                    continue
+                below = leaves.setdefault(label, [])
+                if is_value:
+                    below.append(leaf)
+        return cls({label: tuple(below) for label, below in leaves.items()})
+
+    @property
+    def inner(self) -> frozenset[str]:
+        """All labels that stand for more than a value."""
+        return frozenset(self.leaves)
+
+    def interval(
+        self, label: str, line: NumberLine, domain: tuple[int, int] | None
+    ) -> tuple[int, int, bool] | None:
+        """Return the ends (ticks) of a label that reads as an interval, and whether one is open.
+
+        An open end is put at that of the domain. None for other labels, and for one that does not
+        hold the values below it: what it says cannot be trusted.
+        """
+        interval = read_interval(label)
+        if interval is None:
+            return None
+        for leaf in self.leaves[label]:
+            number = read_number(leaf)
+            if number is None or number not in interval:
+                return None
+        low = None if interval.low is None else line.first_at(interval.low)
+        high = None if interval.high is None else line.last_at(interval.high)
+        if low is None or high is None:
+            known = [end for end in (low, high, *(domain or ())) if end is not None]
+            low = min(known) if low is None else low
+            high = max(known) if high is None else high
+            return (low, high, True) if low <= high else None
+        return (low, high, False) if low <= high else None
+
+
+def _reads_as(text: str, dtype: pa.DataType) -> bool:
+    try:
+        from_texts(pa.array([text]), dtype)
+    except (ValueError, pa.ArrowException):
+        return False
+    return True

@@ -1,0 +1,226 @@
+"""What a predicate on one attribute says of each slot: surely, perhaps or never, how likely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.answers.number_line import NumberLine, Ticks
+from sfumato.answers.slots import Slots
+from sfumato.predicates.evaluate import mask_of_values
+from sfumato.predicates.expression import (
+    And,
+    Between,
+    Comparison,
+    IsMissing,
+    Leaf,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+    Value,
+)
+
+Status = npt.NDArray[np.uint8]
+Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+# Kleene's logic: AND is the least of these, OR the greatest.
+NEVER: Final = np.uint8(0)
+PERHAPS: Final = np.uint8(1)
+SURELY: Final = np.uint8(2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The number line cut where the predicate may change: on each piece it is true or false.
+
+    `low` and `high` are the ends (ticks) of piece p within range r, `weight` how many values (or
+    what length) lie there; a piece that does not touch a range has low > high there, and weight 0.
+    """
+
+    low: Ticks
+    high: Ticks
+    weight: Reals
+    holds: Bools
+
+    @property
+    def touched(self) -> Bools:
+        """Which pieces touch which ranges."""
+        return np.asarray(self.low <= self.high, dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """Of every slot: whether the predicate is true there, and for what share of its values.
+
+    `atoms` has the same for every atom, `hits` the values of each bucket that satisfy it.
+    """
+
+    slots: Slots
+    status: Status
+    share: Reals
+    weight: Reals
+    atoms: Status
+    pieces: Pieces
+    hits: npt.NDArray[np.int64]
+
+
+def judge(slots: Slots, predicate: Predicate | None) -> Verdict:
+    """Return the verdict on each slot; `predicate` must be in negation normal form (None: true).
+
+    A cell's values are taken as equally likely: the members of a set, the values below a node, the
+    whole numbers, dates or times in a range, the points of a range of floats. A withheld cell may
+    be any value of the stated domain, or missing; the latter is not counted as likely.
+
+    Refuses (ParameterError) literals that do not compare with the attribute.
+    """
+    atoms = _atom_status(slots, predicate)
+    own = atoms[slots.atom]
+    entries, weight = slots.entries, slots.weights
+    sure = np.bincount(slots.slot[own == SURELY], minlength=slots.count)
+    open_ = np.bincount(slots.slot[own > NEVER], minlength=slots.count)
+    true = slots.total(np.where(own == SURELY, slots.weight, 0))
+    hits = true[slots.first_bucket :].astype(np.int64)
+    pieces = _cut(slots, predicate)
+    at = slots.ranges.slot
+    if len(at):
+        touched = pieces.touched
+        entries, weight = entries.copy(), weight.copy()
+        entries[at] += touched.sum(axis=1)
+        held = (touched & pieces.holds).sum(axis=1)
+        sure[at] += held
+        open_[at] += held
+        weight[at] += pieces.weight.sum(axis=1)
+        true[at] += pieces.weight[:, pieces.holds].sum(axis=1)
+    status = np.where(open_ == 0, NEVER, np.where(sure == entries, SURELY, PERHAPS))
+    # nothing is known of the values of a slot without weight
+    share = np.divide(true, weight, out=status / 2.0, where=weight > 0)
+    return Verdict(slots, status.astype(np.uint8), share, weight, atoms, pieces, hits)
+
+
+def _atom_status(slots: Slots, predicate: Predicate | None) -> Status:
+    match predicate:
+        case None:
+            return np.full(slots.atoms, SURELY)
+        case And(parts):
+            return reduce(np.minimum, (_atom_status(slots, part) for part in parts))
+        case Or(parts):
+            return reduce(np.maximum, (_atom_status(slots, part) for part in parts))
+        case Not(part):
+            status = SURELY - _atom_status(slots, part)
+            if not isinstance(part, IsMissing):
+                status[slots.missing] = NEVER  # the negation of what is unknown is unknown
+            return status
+    held = mask_of_values(predicate, slots.values, slots.entry.kind, slots.order)
+    named = np.where(held, SURELY, NEVER)
+    nowhere = _unnamed_status(slots, predicate) if slots.has_unknown else PERHAPS
+    missing = SURELY if isinstance(predicate, IsMissing) else NEVER
+    return np.concatenate([named, _gap_status(slots, predicate), [nowhere, missing]]).astype(
+        np.uint8
+    )
+
+
+def _unnamed_status(slots: Slots, leaf: Leaf) -> np.uint8:
+    """Return what is known of a value that is named nowhere: it differs from all that are."""
+    match leaf:
+        case IsMissing():
+            return NEVER
+        case Comparison(_, "=", value) if _is_named(slots, (value,)):
+            return NEVER
+        case Comparison(_, "!=", value) if _is_named(slots, (value,)):
+            return SURELY
+        case OneOf(_, values) if _is_named(slots, values):
+            return NEVER
+    return PERHAPS
+
+
+def _gap_status(slots: Slots, leaf: Leaf) -> Status:
+    """Return what is known of values between neighbours in the list of an ordinal attribute."""
+    if slots.gaps == 0:
+        return np.zeros(0, np.uint8)
+    match leaf:
+        case Comparison(column, "<" | "<=", value):
+            return _before_gap(slots, Comparison(column, "<", value))
+        case Comparison(column, ">" | ">=", value):
+            return _before_gap(slots, Comparison(column, ">=", value))
+        case Between(column, low, high):
+            above = _before_gap(slots, Comparison(column, ">=", low))
+            return np.minimum(above, _before_gap(slots, Comparison(column, "<", high)))
+    return np.full(slots.gaps, _unnamed_status(slots, leaf))
+
+
+def _before_gap(slots: Slots, leaf: Leaf) -> Status:
+    """Return whether the leaf holds for the listed value before each gap."""
+    before = slots.values[: slots.gaps]
+    held = mask_of_values(leaf, before, slots.entry.kind, slots.order)
+    return np.where(held, SURELY, NEVER)
+
+
+def _is_named(slots: Slots, literals: tuple[Value, ...]) -> bool:
+    """Return whether all literals are among the named values."""
+    column = slots.entry.name
+    return all(
+        mask_of_values(Comparison(column, "=", value), slots.values, slots.entry.kind).any()
+        for value in literals
+    )
+
+
+def _cut(slots: Slots, predicate: Predicate | None) -> Pieces:
+    """Return the pieces of all ranges."""
+    ranges, line = slots.ranges, slots.line
+    if len(ranges.slot) == 0 or line is None:
+        none = np.zeros((0, 1))
+        return Pieces(none, none, none, np.zeros(1, np.bool_))
+    low, high = int(ranges.low.min()), int(ranges.high.max())
+    starts = {low}
+    for literal in _literals(predicate):
+        starts.update(line.place(literal, low, high, slots.entry.name))
+    first = np.array(sorted(tick for tick in starts if tick <= high), ranges.low.dtype)
+    last = np.append(first[1:] - 1, [high]).astype(first.dtype)
+    holds = _holds(predicate, line.values(first), slots)
+    lows = np.maximum(ranges.low[:, None], first)
+    highs = np.minimum(ranges.high[:, None], last)
+    return Pieces(lows, highs, _measure(line, lows, highs), holds)
+
+
+def _measure(line: NumberLine, low: Ticks, high: Ticks) -> Reals:
+    """Return how many values lie from one tick to the other, or (for floats) what length."""
+    if line.is_grid:
+        size = high.astype(np.float64) - low.astype(np.float64) + 1.0
+    else:
+        size = line.positions(high) - line.positions(low)
+    return np.where(low <= high, size, 0.0)
+
+
+def _holds(predicate: Predicate | None, values: pa.Array, slots: Slots) -> Bools:
+    match predicate:
+        case None:
+            return np.ones(len(values), np.bool_)
+        case And(parts):
+            return reduce(np.logical_and, (_holds(part, values, slots) for part in parts))
+        case Or(parts):
+            return reduce(np.logical_or, (_holds(part, values, slots) for part in parts))
+        case Not(part):
+            return ~_holds(part, values, slots)
+    return mask_of_values(predicate, values, slots.entry.kind, slots.order)
+
+
+def _literals(predicate: Predicate | None) -> list[Value]:
+    match predicate:
+        case And(parts) | Or(parts):
+            return [literal for part in parts for literal in _literals(part)]
+        case Not(part):
+            return _literals(part)
+        case Comparison(_, _, value):
+            return [value]
+        case Between(_, low, high):
+            return [low, high]
+        case OneOf(_, values):
+            return list(values)
+    return []
