@@ -6,8 +6,8 @@ import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
 from answers.consistent import UNHEARD_OF, bounds
+from arbitrary.predicates import COLUMNS, predicates, tables
 from hypothesis import given, reject, settings
-from predicates.arbitrary_predicates import COLUMNS, predicates, tables
 
 from sfumato.answers import Answerer, Count, Sum
 from sfumato.errors import Infeasible, ParameterError

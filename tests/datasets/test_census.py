@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from dataset_facts import codes, median, phi_squared, rows_where, share
+from oracles.dataset_facts import codes, median, phi_squared, rows_where, share
 
 from sfumato.datasets import census, census_batches
 from sfumato.datasets.occupations import EDUCATION, OCCUPATIONS

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from dataset_facts import codes, median, phi_squared, rows_where, share
+from oracles.dataset_facts import codes, median, phi_squared, rows_where, share
 
 from sfumato.datasets import hospital, hospital_batches
 from sfumato.datasets.illnesses import ILLNESSES

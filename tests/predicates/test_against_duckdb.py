@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 import pytest
-from arbitrary_predicates import COLUMNS, predicates, tables
+from arbitrary.predicates import COLUMNS, predicates, tables
 from hypothesis import given, settings
 
 from sfumato.predicates import (

@@ -4,7 +4,7 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
-from arbitrary_predicates import predicates
+from arbitrary.predicates import predicates
 from hypothesis import given
 
 from sfumato.errors import ParameterError

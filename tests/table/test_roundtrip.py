@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from arbitrary_tables import TYPES, chunked, plain, tables
+from arbitrary.typed_tables import TYPES, chunked, plain, tables
 from hypothesis import given, settings
 
 from sfumato.schema import Role, Schema

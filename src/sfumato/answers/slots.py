@@ -107,11 +107,6 @@ class Slots:
         """The summed weight of each slot's entries."""
         return self.total(self.weight)
 
-    @cached_property
-    def has_unknown(self) -> bool:
-        """Whether some slot may hold a value that is named nowhere, listed gaps included."""
-        return bool((self.atom == self.unknown).any()) or self.gaps > 0
-
     def tally(self, chosen: npt.NDArray[np.bool_]) -> Ints:
         """Return how many of the rows inside buckets are chosen, by bucket."""
         return np.bincount(self.bucket[chosen], minlength=self.buckets)

@@ -119,28 +119,30 @@ def _atom_status(slots: Slots, predicate: Predicate | None) -> Status:
             return status
     held = mask_of_values(predicate, slots.values, slots.entry.kind, slots.order)
     named = np.where(held, SURELY, NEVER)
-    nowhere = _unnamed_status(slots, predicate) if slots.has_unknown else PERHAPS
+    nowhere = _unnamed_status(predicate, held)
+    gaps = _gap_status(slots, predicate, nowhere)
     missing = SURELY if isinstance(predicate, IsMissing) else NEVER
-    return np.concatenate([named, _gap_status(slots, predicate), [nowhere, missing]]).astype(
-        np.uint8
-    )
+    return np.concatenate([named, gaps, [nowhere, missing]]).astype(np.uint8)
 
 
-def _unnamed_status(slots: Slots, leaf: Leaf) -> np.uint8:
-    """Return what is known of a value that is named nowhere: it differs from all that are."""
+def _unnamed_status(leaf: Leaf, held: Bools) -> np.uint8:
+    """Return what is known of a value that is named nowhere: it differs from all that are.
+
+    `held` says which named values satisfy the leaf, and so which literals are named.
+    """
     match leaf:
         case IsMissing():
             return NEVER
-        case Comparison(_, "=", value) if _is_named(slots, (value,)):
+        case Comparison(_, "=", _) if held.any():
             return NEVER
-        case Comparison(_, "!=", value) if _is_named(slots, (value,)):
+        case Comparison(_, "!=", _) if not held.all():
             return SURELY
-        case OneOf(_, values) if _is_named(slots, values):
+        case OneOf(_, literals) if np.count_nonzero(held) == len(set(literals)):
             return NEVER
     return PERHAPS
 
 
-def _gap_status(slots: Slots, leaf: Leaf) -> Status:
+def _gap_status(slots: Slots, leaf: Leaf, nowhere: np.uint8) -> Status:
     """Return what is known of values between neighbours in the list of an ordinal attribute."""
     if slots.gaps == 0:
         return np.zeros(0, np.uint8)
@@ -152,7 +154,7 @@ def _gap_status(slots: Slots, leaf: Leaf) -> Status:
         case Between(column, low, high):
             above = _before_gap(slots, Comparison(column, ">=", low))
             return np.minimum(above, _before_gap(slots, Comparison(column, "<", high)))
-    return np.full(slots.gaps, _unnamed_status(slots, leaf))
+    return np.full(slots.gaps, nowhere)
 
 
 def _before_gap(slots: Slots, leaf: Leaf) -> Status:
@@ -160,15 +162,6 @@ def _before_gap(slots: Slots, leaf: Leaf) -> Status:
     before = slots.values[: slots.gaps]
     held = mask_of_values(leaf, before, slots.entry.kind, slots.order)
     return np.where(held, SURELY, NEVER)
-
-
-def _is_named(slots: Slots, literals: tuple[Value, ...]) -> bool:
-    """Return whether all literals are among the named values."""
-    column = slots.entry.name
-    return all(
-        mask_of_values(Comparison(column, "=", value), slots.values, slots.entry.kind).any()
-        for value in literals
-    )
 
 
 def _cut(slots: Slots, predicate: Predicate | None) -> Pieces:

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.compiled import allocating_loop
 from sfumato.measures.emd import equal_distance, hierarchical_distance, ordered_distance
 from sfumato.measures.entropy import entropy
 
@@ -82,8 +83,21 @@ def _recursive_ratio(whole: int, counts: Ints) -> float:
     """Return r1 / (r_l + ... + r_m), the smallest c that does not hold; infinite if m < l."""
     if len(counts) < whole:
         return np.inf
-    ordered = np.sort(counts)
-    return float(ordered[-1] / ordered[: len(ordered) - whole + 1].sum())
+    commonest = np.int64(0)
+    for count in counts:
+        commonest = max(commonest, count)
+    rest = counts.sum()
+    most, left = commonest, whole - 1
+    while left > 0:  # take away the whole - 1 largest counts, equal ones together
+        following = np.int64(0)
+        for count in counts:
+            if count == most and left > 0:
+                rest -= count
+                left -= 1
+            elif count < most:
+                following = max(following, count)
+        most = following
+    return float(commonest / rest)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -130,7 +144,7 @@ def level(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> flo
     return _distance(rule, codes, counts)
 
 
-@numba.njit(cache=True, nogil=True)
+@allocating_loop
 def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> bool:
     """Return whether a group satisfies the rule; arguments as for `level`."""
     if rule.kind == K_ANONYMITY:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.measures.compiled import loop
 from sfumato.models import kernels
 from sfumato.models.kernels import Ints, Reals, Rule
 from sfumato.models.statistics import GroupStatistics, Total
@@ -76,6 +76,8 @@ class BoundModel:
 
     def holds(self, statistics: GroupStatistics) -> npt.NDArray[np.bool_]:
         """Return for every group whether the model holds."""
+        if self.rule.kind == kernels.K_ANONYMITY:  # without compiling any kernel
+            return statistics.sizes >= self.rule.whole
         return np.asarray(kernels.holds_each(self.rule, *self._arguments(statistics)))
 
     def levels(self, statistics: GroupStatistics) -> Reals:
@@ -134,7 +136,7 @@ def rule_book(bound: tuple[BoundModel, ...], columns: tuple[str, ...]) -> RuleBo
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def rule_at(book: RuleBook, r: int) -> Rule:
     """Return rule r of the book."""
     return Rule(

@@ -32,7 +32,7 @@ from sfumato.predicates.expression import (
 )
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.distinct import distinct
-from sfumato.schema.kinds import kind_of, stated_values
+from sfumato.schema.kinds import comparable_type, is_text, kind_of, stated_values
 from sfumato.schema.schema import Schema
 from sfumato.schema.text import to_texts
 from sfumato.table.order import arrange
@@ -156,6 +156,10 @@ def mask_of_values(
         case Between(_, low, high):
             return (sign(low) >= 0) & (sign(high) <= 0)
         case OneOf(_, literals):
+            if is_text(values.type) and all(isinstance(value, str) for value in literals):
+                texts = values.cast(comparable_type(values.type))
+                found = pc.is_in(texts, pa.array(literals, texts.type))  # many in one go
+                return np.asarray(found.to_numpy(zero_copy_only=False))
             equal = (signs(values, value, column) == 0 for value in literals)
             return reduce(np.logical_or, equal)
         case Prefix(_, prefix):

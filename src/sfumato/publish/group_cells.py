@@ -61,7 +61,13 @@ def group_sets(
                 filled += 1
                 hashes[group] ^= keys[code]
         offsets[group + 1] = filled
-        members[offsets[group] : filled].sort()
+        for i in range(offsets[group] + 1, filled):  # few codes: by insertion
+            code = members[i]
+            j = i
+            while j > offsets[group] and members[j - 1] > code:
+                members[j] = members[j - 1]
+                j -= 1
+            members[j] = code
     return members[:filled].copy(), offsets, hashes
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.compiled import loop
 from sfumato.measures.ncp import leaves_loss, range_loss
 from sfumato.schema.attribute import Kind
 from sfumato.table.column import Column
@@ -89,7 +89,7 @@ def _starts(lengths: list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def common_ancestor(axes: Axes, axis: int, low: int, high: int) -> int:
     """Return the lowest node (numbered within the axis) over the codes low..high.
 
@@ -107,7 +107,7 @@ def common_ancestor(axes: Axes, axis: int, low: int, high: int) -> int:
     return node
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def span_loss(axes: Axes, axis: int, low: int, high: int) -> float:
     """Return the NCP of a RANGE or TREE cell over the codes low..high (0 when empty)."""
     if low >= high:

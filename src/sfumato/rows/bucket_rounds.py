@@ -6,6 +6,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.rows.sorting import sort_first
+
 
 @numba.njit(cache=True, nogil=True)
 def rounds_of_largest(
@@ -25,7 +27,12 @@ def rounds_of_largest(
     """
     buckets = len(counts)
     group_of = np.full(counts.sum(), -1, np.int32)
-    order = np.argsort(-counts, kind="mergesort")
+    order = np.empty(buckets, np.int64)  # largest first, equal ones as they come
+    for bucket in range(buckets):
+        order[bucket] = bucket - counts[bucket] * buckets
+    sort_first(order, buckets)
+    for rank in range(buckets):
+        order[rank] %= buckets
     left = counts[order].copy()
     first_item = np.zeros(buckets, np.int64)
     for bucket in range(1, buckets):

@@ -1,18 +1,19 @@
 """The loss (NCP) that every cut of one attribute would leave, over all attributes, in one pass.
 
-For each block and attribute the pass keeps the span of codes; for attributes that generalise to
-sets it keeps the first and last block in which a value occurs. Prefix and suffix scans then give
-the loss of both sides of every cut: all cuts cost no more than one.
+For each block the pass keeps, attribute by attribute, the span of codes; for attributes that
+generalise to sets it keeps the first and last block in which a value occurs. Prefix and suffix
+scans then give the loss of both sides of every cut, and of every block against the rest: all
+cuts cost no more than one.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.compiled import loop
 from sfumato.measures.ncp import leaves_loss
 from sfumato.rows.axes import RANGE, SET, Axes, span_loss
 from sfumato.rows.cuts import MOST_BLOCKS
@@ -22,212 +23,214 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
+MOST_SINGLES = 16  # blocks of a hierarchy node that are tried alone against the rest
 _NO_CODE = 2**31 - 1
 
 
-class Spans(NamedTuple):
-    """Scratch of one thread: spans by block and attribute; first and last blocks by set value.
+class Losses(NamedTuple):
+    """Scratch of one thread.
 
-    `varied` lists the attributes in which the node's rows differ at all, after their number: the
-    others cost nothing on either side of any cut, and deep in the tree they are the most.
+    `low` and `high` are spans by block, `starting`, `ending`, `inside` and `only` numbers of set
+    values by block; `first`, `final` and `members` tell by set value the blocks it occurs in.
+    `left` and `right` are the results by cut, `alone` and `rest` those by single block.
     """
 
-    varied: Ints
-    low: Codes
-    high: Codes
-    first: Codes
-    final: Codes
+    active: Ints
+    low: Ints
+    high: Ints
     starting: Ints
     ending: Ints
-    lone: Ints
+    inside: Ints
+    only: Ints
+    first: Ints
+    final: Ints
+    members: Ints
     touched: Ints
-    set_start: Ints
     left: Reals
     right: Reals
     alone: Reals
-    before_low: Codes
-    before_high: Codes
+    rest: Reals
 
 
-@numba.njit(cache=True, nogil=True)
-def new_spans(axes: Axes) -> Spans:
+def new_losses(axes: Axes) -> Losses:
     """Return scratch for nodes of a table with these axes."""
-    count = len(axes.kind)
-    set_start = np.zeros(count, np.int64)
-    values = 0
-    for axis in range(count):
-        set_start[axis] = values
-        if axes.kind[axis] == SET:
-            values += axes.null[axis] + 1
-    return Spans(
-        np.zeros(count + 1, np.int64),
-        np.empty((MOST_BLOCKS, count), np.int32),
-        np.empty((MOST_BLOCKS, count), np.int32),
-        np.full(values, -1, np.int32),
-        np.empty(values, np.int32),
-        np.zeros((count, MOST_BLOCKS), np.int64),
-        np.zeros((count, MOST_BLOCKS), np.int64),
-        np.zeros((count, MOST_BLOCKS), np.int64),
-        np.empty(values, np.int64),
-        set_start,
-        np.zeros(MOST_BLOCKS, np.float64),
-        np.zeros(MOST_BLOCKS, np.float64),
-        np.zeros(MOST_BLOCKS, np.float64),
-        np.zeros(MOST_BLOCKS, np.int32),
-        np.zeros(MOST_BLOCKS, np.int32),
+    codes = int(axes.null.max(initial=0)) + 1
+    low, high, starting, ending, inside, only = np.zeros((6, MOST_BLOCKS), np.int64)
+    final, members, touched = np.zeros((3, codes), np.int64)
+    left, right, alone, rest = np.zeros((4, MOST_BLOCKS), np.float64)
+    return Losses(
+        active=np.zeros(len(axes.kind), np.int64),
+        low=low,
+        high=high,
+        starting=starting,
+        ending=ending,
+        inside=inside,
+        only=only,
+        first=np.full(codes, -1, np.int64),
+        final=final,
+        members=members,
+        touched=touched,
+        left=left,
+        right=right,
+        alone=alone,
+        rest=rest,
     )
 
 
-@numba.njit(cache=True, nogil=True)
-def find_varied(work: Codes, start: int, end: int, axes: Axes, scratch: Spans) -> None:
-    """List in `scratch.varied` the attributes in which the rows differ."""
-    count = 0
-    for axis in range(len(axes.kind)):
-        code = work[start, axis]
-        for i in range(start + 1, end):
-            if work[i, axis] != code:
-                count += 1
-                scratch.varied[count] = axis
-                break
-    scratch.varied[0] = count
-
-
-@numba.njit(cache=True, nogil=True)
-def _gather(
-    work: Codes, start: int, end: int, axes: Axes, place: Bytes, blocks: int, scratch: Spans
-) -> None:
-    """Fill the spans of all blocks; count the set values that start, end, only are in each."""
-    varied = scratch.varied[1 : scratch.varied[0] + 1]
-    # Out of their tuples: compiled code would count references to them at every step.
-    kinds, nulls, set_start = axes.kind, axes.null, scratch.set_start
-    lows, highs, first, final = scratch.low, scratch.high, scratch.first, scratch.final
-    touched, starting, ending = scratch.touched, scratch.starting, scratch.ending
-    lone = scratch.lone
-    for block in range(blocks):
-        for axis in varied:
-            lows[block, axis] = _NO_CODE
-            highs[block, axis] = -1
-            starting[axis, block] = 0
-            ending[axis, block] = 0
-            lone[axis, block] = 0
+@loop
+def find_active(work: Codes, start: int, end: int, axes: Axes, scratch: Losses) -> int:
+    """Return the number of attributes on which the rows differ, listed in `active`."""
     found = 0
-    for i in range(start, end):
-        block = int(place[i])
-        for axis in varied:
-            code = work[i, axis]
-            if kinds[axis] == SET:
-                if code == nulls[axis]:
-                    continue
-                value = set_start[axis] + code
-                if first[value] < 0:
-                    first[value] = block
-                    final[value] = block
-                    touched[found] = value
-                    found += 1
-                elif block < first[value]:
-                    first[value] = block
-                elif block > final[value]:
-                    final[value] = block
-            else:
-                if kinds[axis] == RANGE and code == nulls[axis]:
-                    continue
-                lows[block, axis] = min(lows[block, axis], code)
-                highs[block, axis] = max(highs[block, axis], code)
-    for j in range(found):
-        value = touched[j]
-        axis = len(kinds) - 1
-        while set_start[axis] > value or kinds[axis] != SET:
-            axis -= 1
-        starting[axis, first[value]] += 1
-        ending[axis, final[value]] += 1
-        if first[value] == final[value]:
-            lone[axis, first[value]] += 1
-        first[value] = -1
+    for axis in range(len(axes.kind)):
+        value = work[start, axis]
+        for i in range(start + 1, end):
+            if work[i, axis] != value:
+                scratch.active[found] = axis
+                found += 1
+                break
+    return found
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def cut_losses(
     work: Codes,
     start: int,
     end: int,
     axes: Axes,
+    active: int,
     place: Bytes,
     blocks: int,
-    scratch: Spans,
-) -> None:
-    """Leave in `scratch.left[j]` and `.right[j]` the loss a row on each side of the cut after j.
+    singles: int,
+    cut_axis: int,
+    scratch: Losses,
+) -> float:
+    """Leave in `left[j]` and `right[j]` the loss a row on each side of the cut after block j.
 
-    `find_varied` has looked at the node before.
+    In `alone[j]` and `rest[j]`, for 0 < j < `singles`, that of block j and of all other blocks.
+    Returns the loss of the whole node on the axis that is cut.
     """
-    _gather(work, start, end, axes, place, blocks, scratch)
-    lows, highs, left, right = scratch.low, scratch.high, scratch.left, scratch.right
-    left[:blocks] = 0.0
-    right[:blocks] = 0.0
-    for axis in scratch.varied[1 : scratch.varied[0] + 1]:
+    left, right, alone, rest = scratch.left, scratch.right, scratch.alone, scratch.rest
+    for block in range(blocks):
+        left[block] = right[block] = alone[block] = rest[block] = 0.0
+    own = 0.0
+    for a in range(active):
+        axis = scratch.active[a]
         if axes.kind[axis] == SET:
-            size = int(axes.extent[axis])
-            values = 0
-            for block in range(blocks - 1):
-                values += scratch.starting[axis, block]
-                left[block] += leaves_loss(values, size)
-            values = 0
-            for block in range(blocks - 1, 0, -1):
-                values += scratch.ending[axis, block]
-                right[block - 1] += leaves_loss(values, size)
+            whole = _set_losses(work, start, end, axes, axis, place, blocks, singles, scratch)
         else:
-            low, high, loss = _NO_CODE, -1, 0.0
-            for block in range(blocks - 1):
-                if lows[block, axis] < low or highs[block, axis] > high:
-                    low = min(low, int(lows[block, axis]))
-                    high = max(high, int(highs[block, axis]))
-                    loss = span_loss(axes, axis, low, high)
-                left[block] += loss
-            low, high, loss = _NO_CODE, -1, 0.0
-            for block in range(blocks - 1, 0, -1):
-                if lows[block, axis] < low or highs[block, axis] > high:
-                    low = min(low, int(lows[block, axis]))
-                    high = max(high, int(highs[block, axis]))
-                    loss = span_loss(axes, axis, low, high)
-                right[block - 1] += loss
+            whole = _span_losses(work, start, end, axes, axis, place, blocks, singles, scratch)
+        if axis == cut_axis:
+            own = whole
+    return own
 
 
-@numba.njit(cache=True, nogil=True)
-def alone_losses(axes: Axes, sizes: Codes, rows: int, blocks: int, scratch: Spans) -> None:
-    """Leave in `scratch.alone[j]` the loss of all rows if block j stood alone against the rest.
-
-    From the spans that `cut_losses` has gathered. For attributes that generalise to sets, the
-    number of values in a block is an estimate: those that start by then and have not yet ended.
-    """
-    lows, highs, alone = scratch.low, scratch.high, scratch.alone
-    before_low, before_high = scratch.before_low, scratch.before_high
-    alone[:blocks] = 0.0
-    for axis in scratch.varied[1 : scratch.varied[0] + 1]:
-        if axes.kind[axis] == SET:
-            size = int(axes.extent[axis])
-            total = scratch.starting[axis, :blocks].sum()
-            open_values = 0
-            for block in range(blocks):
-                open_values += scratch.starting[axis, block]
-                inside = min(open_values, sizes[block])
-                others = total - scratch.lone[axis, block]
-                alone[block] += sizes[block] * leaves_loss(inside, size)
-                alone[block] += (rows - sizes[block]) * leaves_loss(others, size)
-                open_values -= scratch.ending[axis, block]
-            continue
-        low, high = _NO_CODE, -1
-        for block in range(blocks):
-            before_low[block], before_high[block] = low, high
-            low = min(low, int(lows[block, axis]))
-            high = max(high, int(highs[block, axis]))
-        low, high = _NO_CODE, -1
-        for block in range(blocks - 1, -1, -1):
-            inside_loss = span_loss(axes, axis, int(lows[block, axis]), int(highs[block, axis]))
-            others_loss = span_loss(
+@loop
+def _span_losses(
+    work: Codes,
+    start: int,
+    end: int,
+    axes: Axes,
+    axis: int,
+    place: Bytes,
+    blocks: int,
+    singles: int,
+    scratch: Losses,
+) -> float:
+    """Add the losses of an attribute that generalises to ranges or nodes."""
+    low, high = scratch.low, scratch.high
+    left, right = scratch.left, scratch.right
+    for block in range(blocks):
+        low[block] = _NO_CODE
+        high[block] = -1
+    missing = axes.null[axis] if axes.kind[axis] == RANGE else -1
+    for i in range(start, end):
+        code = np.int64(work[i, axis])
+        block = place[i]
+        low[block] = min(low[block], code)  # a missing value has the highest code of all
+        if code > high[block] and code != missing:
+            high[block] = code
+    # `starting` and `ending` hold the spans of the blocks before each single one
+    before_low, before_high = scratch.starting, scratch.ending
+    lowest, highest, loss = _NO_CODE, -1, 0.0
+    for block in range(blocks - 1):
+        if low[block] < lowest or high[block] > highest:
+            lowest, highest = min(lowest, low[block]), max(highest, high[block])
+            loss = span_loss(axes, axis, lowest, highest)
+        left[block] += loss
+        before_low[block], before_high[block] = lowest, highest
+    lowest, highest, loss = _NO_CODE, -1, 0.0
+    for block in range(blocks - 1, 0, -1):
+        if block < singles:
+            scratch.alone[block] += span_loss(axes, axis, low[block], high[block])
+            scratch.rest[block] += span_loss(
                 axes,
                 axis,
-                min(low, int(before_low[block])),
-                max(high, int(before_high[block])),
+                min(lowest, before_low[block - 1]),
+                max(highest, before_high[block - 1]),
             )
-            alone[block] += sizes[block] * inside_loss + (rows - sizes[block]) * others_loss
-            low = min(low, int(lows[block, axis]))
-            high = max(high, int(highs[block, axis]))
+        if low[block] < lowest or high[block] > highest:
+            lowest, highest = min(lowest, low[block]), max(highest, high[block])
+            loss = span_loss(axes, axis, lowest, highest)
+        right[block - 1] += loss
+    return span_loss(axes, axis, min(lowest, low[0]), max(highest, high[0]))
+
+
+@loop
+def _set_losses(
+    work: Codes,
+    start: int,
+    end: int,
+    axes: Axes,
+    axis: int,
+    place: Bytes,
+    blocks: int,
+    singles: int,
+    scratch: Losses,
+) -> float:
+    """Add the losses of an attribute that generalises to sets of values."""
+    first, final, members = scratch.first, scratch.final, scratch.members
+    starting, ending = scratch.starting, scratch.ending
+    inside, only = scratch.inside, scratch.only
+    for block in range(blocks):
+        starting[block] = ending[block] = inside[block] = only[block] = 0
+    found = 0
+    null = axes.null[axis]
+    for i in range(start, end):
+        code = np.int64(work[i, axis])
+        if code == null:
+            continue
+        own = np.int64(place[i])
+        if first[code] < 0:
+            scratch.touched[found] = code
+            found += 1
+            first[code] = final[code] = own
+            members[code] = 0
+        elif own < first[code]:
+            first[code] = own
+        elif own > final[code]:
+            final[code] = own
+        if own < singles:
+            members[code] |= 1 << own
+    for j in range(found):
+        code = scratch.touched[j]
+        starting[first[code]] += 1
+        ending[final[code]] += 1
+        for block in range(1, singles):
+            if members[code] >> block & 1:
+                inside[block] += 1
+                if first[code] == final[code]:
+                    only[block] += 1
+        first[code] = -1
+    size = int(axes.extent[axis])
+    values = 0
+    for block in range(blocks - 1):
+        values += starting[block]
+        scratch.left[block] += leaves_loss(values, size)
+    values = 0
+    for block in range(blocks - 1, 0, -1):
+        values += ending[block]
+        scratch.right[block - 1] += leaves_loss(values, size)
+    for block in range(1, singles):
+        scratch.alone[block] += leaves_loss(inside[block], size)
+        scratch.rest[block] += leaves_loss(found - only[block], size)
+    return leaves_loss(found, size)

@@ -11,93 +11,41 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.rows.axes import RANGE, SET, Axes, common_ancestor
+from sfumato.measures.compiled import loop
+from sfumato.rows.axes import RANGE, TREE, Axes, common_ancestor
+from sfumato.rows.sorting import sort_first
 
 MOST_BLOCKS = 256  # a block's number must fit a byte
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
 
 
 class Blocks(NamedTuple):
     """Scratch of one thread for finding blocks.
 
-    `counts` and `block_of` are indexed by code, `touched` lists codes that occur; `sizes` and
-    `order` by block.
+    `counts` and `block_of` are indexed by code, `touched` lists codes that occur; `sizes`,
+    `order` and `keys` by block.
     """
 
-    counts: Codes
-    block_of: Codes
-    touched: Codes
-    sizes: Codes
-    order: Codes
+    counts: Ints
+    block_of: Ints
+    touched: Ints
+    sizes: Ints
+    order: Ints
+    keys: Ints
 
 
-@numba.njit(cache=True, nogil=True)
 def new_blocks(codes: int) -> Blocks:
     """Return scratch for attributes of at most so many codes."""
-    return Blocks(
-        np.zeros(codes + 1, np.int32),
-        np.zeros(codes + 1, np.int32),
-        np.zeros(codes + 1, np.int32),
-        np.zeros(codes + 1, np.int32),
-        np.zeros(codes + 1, np.int32),
-    )
+    return Blocks(*(np.zeros(codes + 1, np.int64) for _ in Blocks._fields))
 
 
-@numba.njit(cache=True, nogil=True)
-def _distinct_codes(work: Codes, start: int, end: int, axis: int, scratch: Blocks) -> int:
-    """Count the node's codes into the scratch, list those that occur in ascending order."""
-    found = 0
-    low = work[start, axis]
-    high = low
-    for i in range(start, end):
-        code = work[i, axis]
-        if scratch.counts[code] == 0:
-            scratch.touched[found] = code
-            found += 1
-            low = min(low, code)
-            high = max(high, code)
-        scratch.counts[code] += 1
-    if high - low < 4 * found:
-        position = 0
-        for code in range(low, high + 1):
-            if scratch.counts[code] > 0:
-                scratch.touched[position] = code
-                position += 1
-    else:
-        scratch.touched[:found] = np.sort(scratch.touched[:found].astype(np.int64))
-    return found
-
-
-@numba.njit(cache=True, nogil=True)
-def _tree_blocks(axes: Axes, axis: int, found: int, scratch: Blocks) -> int:
-    """Number the children of the lowest common ancestor; `touched` ascends."""
-    start = axes.node_start[axis]
-    null = axes.null[axis]
-    ancestor = common_ancestor(axes, axis, scratch.touched[0], scratch.touched[found - 1])
-    block = -1
-    reach = -1
-    for j in range(found):
-        code = scratch.touched[j]
-        if code > reach or code == null:
-            node = np.int64(code)
-            if code != null:
-                while axes.parent[start + node] != ancestor:
-                    node = axes.parent[start + node]
-                reach = axes.last[start + node]
-            block += 1
-            scratch.sizes[block] = 0
-        scratch.block_of[code] = block
-        scratch.sizes[block] += scratch.counts[code]
-    return block + 1
-
-
-@numba.njit(cache=True, nogil=True)
+@loop
 def find_blocks(
     work: Codes,
     start: int,
@@ -112,49 +60,84 @@ def find_blocks(
 
     `scratch.sizes` then holds the rows of each block, in the order of the cuts.
     """
-    found = _distinct_codes(work, start, end, axis, scratch)
+    counts, touched = scratch.counts, scratch.touched
+    sizes, order, block_of = scratch.sizes, scratch.order, scratch.block_of
+    found = 0
+    low = high = np.int64(work[start, axis])
+    for i in range(start, end):
+        code = np.int64(work[i, axis])
+        if counts[code] == 0:
+            touched[found] = code
+            found += 1
+            low = min(low, code)
+            high = max(high, code)
+        counts[code] += 1
     if found == 1:
-        scratch.counts[scratch.touched[0]] = 0
+        counts[low] = 0
         return 1
-    if axes.kind[axis] == RANGE or axes.kind[axis] == SET:
+    if high - low < 4 * found:
+        position = 0
+        for value in range(low, high + 1):
+            if counts[value] > 0:
+                touched[position] = value
+                position += 1
+    else:
+        sort_first(touched, int(found))  # a literal type would have a twin compiled
+    if axes.kind[axis] == TREE:
+        # the children of the lowest common ancestor
+        first = axes.node_start[axis]
+        null = axes.null[axis]
+        ancestor = common_ancestor(axes, axis, int(low), int(high))
+        blocks = 0
+        reach = -1
+        for j in range(found):
+            code = touched[j]
+            if code > reach or code == null:
+                node = code
+                if code != null:
+                    while axes.parent[first + node] != ancestor:
+                        node = axes.parent[first + node]
+                    reach = axes.last[first + node]
+                sizes[blocks] = 0
+                blocks += 1
+            block_of[code] = blocks - 1
+            sizes[blocks - 1] += counts[code]
+    else:
         blocks = found
         for j in range(found):
-            scratch.block_of[scratch.touched[j]] = j
-            scratch.sizes[j] = scratch.counts[scratch.touched[j]]
-    else:
-        blocks = _tree_blocks(axes, axis, found, scratch)
+            block_of[touched[j]] = j
+            sizes[j] = counts[touched[j]]
     if by_frequency and axes.kind[axis] != RANGE:
         # ties keep the order of codes, so the result does not depend on the order of rows
-        keys = np.empty(blocks, np.int64)
+        keys = scratch.keys
         for block in range(blocks):
-            keys[block] = block - np.int64(scratch.sizes[block]) * blocks
-        keys = np.sort(keys)
+            keys[block] = block - sizes[block] * blocks
+        sort_first(keys, blocks)
         for rank in range(blocks):
             block = keys[rank] % blocks
-            scratch.order[block] = rank
-            scratch.sizes[rank] = (block - keys[rank]) // blocks
+            order[block] = rank
+            sizes[rank] = (block - keys[rank]) // blocks
     else:
         for rank in range(blocks):
-            scratch.order[rank] = rank
-    blocks = _joined_neighbours(blocks, end - start, scratch)
+            order[rank] = rank
+    if blocks > MOST_BLOCKS:
+        blocks = _joined_neighbours(int(blocks), end - start, scratch)
     for j in range(found):
-        code = scratch.touched[j]
-        scratch.counts[code] = 0
-        scratch.block_of[code] = scratch.order[scratch.block_of[code]]
+        code = touched[j]
+        counts[code] = 0
+        block_of[code] = order[block_of[code]]
     for i in range(start, end):
-        place[i] = scratch.block_of[work[i, axis]]
+        place[i] = block_of[work[i, axis]]
     return blocks
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _joined_neighbours(blocks: int, rows: int, scratch: Blocks) -> int:
     """Join neighbouring blocks until at most MOST_BLOCKS are left, of roughly equal sizes.
 
     Rewrites `order` (block -> rank) and `sizes` (by rank).
     """
-    if blocks <= MOST_BLOCKS:
-        return blocks
-    rank_to_joined = np.empty(blocks, np.int64)
+    rank_to_joined = scratch.keys
     joined = 0
     filled = 0
     seen = 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.compiled import loop
 from sfumato.models.kernels import K_ANONYMITY, holds
 from sfumato.models.model import RuleBook, rule_at
+from sfumato.rows.sorting import sort_first
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -34,15 +35,16 @@ class Tally(NamedTuple):
 
     counts: Ints
     touched: Ints
+    found: Ints
     units_seen: Ints
     pairs_seen: Ints
     stamp: Ints
 
 
-@numba.njit(cache=True, nogil=True)
 def new_tally(codes: int, units: int, pairs: int) -> Tally:
     """Return scratch for attributes of at most so many codes, and so many units and pairs."""
     return Tally(
+        np.zeros(codes + 1, np.int64),
         np.zeros(codes + 1, np.int64),
         np.zeros(codes + 1, np.int64),
         np.zeros(units, np.int64),
@@ -51,7 +53,7 @@ def new_tally(codes: int, units: int, pairs: int) -> Tally:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _unit_count(
     work: Codes,
     start: int,
@@ -78,7 +80,7 @@ def _unit_count(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def side_holds(
     work: Codes,
     start: int,
@@ -97,7 +99,7 @@ def side_holds(
     size = rows
     if layout.unit >= 0:
         size = _unit_count(work, start, end, side, want, layout, tally, -1)
-    nothing = np.zeros(0, np.int64)
+    nothing = tally.touched[:0]
     for r in range(len(book.kind)):
         if book.kind[r] == K_ANONYMITY and not holds(
             rule_at(book, r), nothing, nothing, size, size
@@ -134,8 +136,8 @@ def side_holds(
                 tally.touched[distinct] = layout.null[column]
                 tally.counts[layout.null[column]] = size - present
                 distinct += 1
-        codes = np.sort(tally.touched[:distinct])
-        counts = np.empty(distinct, np.int64)
+        sort_first(tally.touched, distinct)
+        codes, counts = tally.touched[:distinct], tally.found[:distinct]
         for j in range(distinct):
             counts[j] = tally.counts[codes[j]]
             tally.counts[codes[j]] = 0

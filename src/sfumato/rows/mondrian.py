@@ -12,7 +12,7 @@ from sfumato.models import KAnonymity, Model
 from sfumato.models.model import rule_book
 from sfumato.rows.axes import axes_of
 from sfumato.rows.eligibility import bind_to_table, refuse_infeasible
-from sfumato.rows.mondrian_kernel import Options, Scratch, divide, new_scratch, split
+from sfumato.rows.mondrian_kernel import Options, Scratch, divide, new_scratch
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table
 
@@ -52,15 +52,15 @@ def mondrian(
     if within is None:
         refuse_infeasible(table, models)
     bound = bind_to_table(table, models)
-    book = rule_book(bound, tuple(column.name for column in table.sensitive))
     only_k = table.units is None and all(isinstance(model, KAnonymity) for model in models)
+    names = tuple(column.name for column in table.sensitive)
+    book = None if only_k else rule_book(bound, names)
     options = Options(
         by_loss=choose == "loss",
         best_cut=cut == "best" and choose == "loss",
         by_frequency=categories == "frequency",
         relaxed=not strict,
         minimum=max((model.minimum_rows for model in models), default=1),
-        size_only=only_k,
     )
     columns = tuple(table.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     working = WorkingRows.of(columns, table, row_order(table.rows, within, None if strict else rng))
@@ -68,11 +68,20 @@ def mondrian(
     axes = axes_of(columns)
     place, side = np.zeros((2, table.rows), dtype=np.uint8)
 
+    begins = working.begins
+
+    def run(start: int, end: int, scratch: Scratch, once: bool) -> int:
+        return int(
+            divide(
+                work, start, end, axes, layout, book, options, place, side, begins, scratch, once
+            )
+        )
+
     def split_once(start: int, end: int, scratch: Scratch) -> int:
-        return int(split(work, start, end, axes, layout, book, options, place, side, scratch))
+        return run(start, end, scratch, True)
 
     def finish(start: int, end: int, scratch: Scratch) -> None:
-        divide(work, start, end, axes, layout, book, options, place, side, working.begins, scratch)
+        run(start, end, scratch, False)
 
     def scratch() -> Scratch:
         return new_scratch(axes, layout, working.unit_count, working.pair_count)

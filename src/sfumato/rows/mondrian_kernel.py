@@ -1,4 +1,8 @@
-"""One node of Mondrian: list the cuts, take the best that the models allow, part the rows."""
+"""One node of Mondrian: list the cuts, take the best that the models allow, part the rows.
+
+Functions with a single caller are compiled as part of it (`inline="always"`): Numba optimises a
+function anew in each of its callers, so every layer costs compile time.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.ncp import leaves_loss
+from sfumato.measures.compiled import loop
 from sfumato.models.model import RuleBook
-from sfumato.rows.axes import SET, TREE, Axes, span_loss
-from sfumato.rows.cut_loss import Spans, alone_losses, cut_losses, find_varied, new_spans
+from sfumato.rows.axes import TREE, Axes
+from sfumato.rows.cut_loss import MOST_SINGLES, Losses, cut_losses, find_active, new_losses
 from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
 from sfumato.rows.feasible import Sensitive, Tally, new_tally, side_holds
 
@@ -22,6 +26,7 @@ Ints = npt.NDArray[np.int64]
 # A cut chosen for its loss leaves each side at least this share of the rows: peeling a few
 # outliers at a time would make the depth, and so the time, grow with the table.
 _SMALLEST_SHARE = 1 / 32
+_MOST_PENDING = 66  # parts that wait to be split: log2 of the most rows, and two
 _MORE_CUTS = 16  # further cuts an attribute that are tried when the models forbid the best ones
 
 
@@ -33,36 +38,6 @@ class Options(NamedTuple):
     by_frequency: bool
     relaxed: bool
     minimum: int
-    size_only: bool
-
-
-class Scratch(NamedTuple):
-    """All scratch of one thread."""
-
-    blocks: Blocks
-    spans: Spans
-    tally: Tally
-
-
-@numba.njit(cache=True, nogil=True)
-def new_scratch(axes: Axes, layout: Sensitive, units: int, pairs: int) -> Scratch:
-    """Return scratch for one thread."""
-    most_codes = 0
-    for axis in range(len(axes.null)):
-        most_codes = max(most_codes, axes.null[axis])
-    most_values = 0
-    for column in range(layout.columns):
-        most_values = max(most_values, layout.null[column])
-    return Scratch(new_blocks(most_codes), new_spans(axes), new_tally(most_values, units, pairs))
-
-
-@numba.njit(cache=True, nogil=True)
-def _axis_loss(axes: Axes, axis: int, blocks: int, spans: Spans) -> float:
-    """Return the loss of the whole node on one axis, from the spans of its blocks."""
-    if axes.kind[axis] == SET:
-        return leaves_loss(spans.starting[axis, :blocks].sum(), int(axes.extent[axis]))
-    low = spans.low[:blocks, axis].min()
-    return span_loss(axes, axis, low, spans.high[:blocks, axis].max())
 
 
 class Candidates(NamedTuple):
@@ -74,18 +49,34 @@ class Candidates(NamedTuple):
     loss: npt.NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True)
-def _any_cut(sizes: Codes, blocks: int, rows: int, minimum: int) -> bool:
-    """Return whether some cut, or some block alone, leaves enough rows on both sides."""
-    left = 0
-    for block in range(blocks):
-        left += sizes[block]
-        if minimum <= left <= rows - minimum or minimum <= sizes[block] <= rows - minimum:
-            return True
-    return False
+class Scratch(NamedTuple):
+    """All scratch of one thread."""
+
+    blocks: Blocks
+    losses: Losses
+    tally: Tally
+    found: Candidates
+    pending: Ints
 
 
-@numba.njit(cache=True, nogil=True)
+def new_scratch(axes: Axes, layout: Sensitive, units: int, pairs: int) -> Scratch:
+    """Return scratch for one thread."""
+    most = len(axes.kind) * (2 + MOST_SINGLES)
+    return Scratch(
+        new_blocks(int(axes.null.max(initial=0))),
+        new_losses(axes),
+        new_tally(int(layout.null.max(initial=0)), units, pairs),
+        Candidates(
+            np.empty(most, np.int64),
+            np.empty(most, np.int64),
+            np.empty(most, np.bool_),
+            np.empty(most, np.float64),
+        ),
+        np.empty((_MOST_PENDING, 2), np.int64),
+    )
+
+
+@numba.njit(inline="always")
 def _list_cuts(
     work: Codes,
     start: int,
@@ -94,34 +85,46 @@ def _list_cuts(
     options: Options,
     place: Bytes,
     scratch: Scratch,
-    found: Candidates,
 ) -> int:
     """Return the number of candidate cuts of a node, listed in `found`."""
     rows = end - start
     count = 0
     smallest = max(options.minimum, int(rows * _SMALLEST_SHARE))
-    find_varied(work, start, end, axes, scratch.spans)
-    for axis in scratch.spans.varied[1 : scratch.spans.varied[0] + 1]:
+    most = rows - options.minimum  # rows of a side
+    found, losses, sizes = scratch.found, scratch.losses, scratch.blocks.sizes
+    active = find_active(work, start, end, axes, losses)
+    for a in range(active):
+        axis = int(losses.active[a])
         blocks = find_blocks(
             work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
         )
-        sizes = scratch.blocks.sizes
-        if blocks == 1 or not _any_cut(sizes, blocks, rows, options.minimum):
-            continue
-        cut_losses(work, start, end, axes, place, blocks, scratch.spans)
-        best, best_loss = -1, np.inf
-        middle, middle_gap = -1, rows + 1
+        # two blocks alone against each other are the cut between them
+        singles = 0
+        if axes.kind[axis] == TREE and blocks > 2 and options.best_cut:
+            singles = min(blocks, MOST_SINGLES)
+        possible = False
         left = 0
         for cut in range(blocks - 1):
             left += sizes[cut]
-            right = rows - left
-            if left < options.minimum or right < options.minimum:
+            possible = possible or options.minimum <= left <= most
+        for single in range(1, singles):
+            possible = possible or options.minimum <= sizes[single] <= most
+        if not possible:
+            continue
+        own = cut_losses(work, start, end, axes, active, place, blocks, singles, axis, losses)
+        best, best_loss = -1, np.inf
+        middle, middle_gap, middle_left = -1, rows + 1, 0
+        left = 0
+        for cut in range(blocks - 1):
+            left += sizes[cut]
+            if left < options.minimum or left > most:
                 continue
-            loss = left * scratch.spans.left[cut] + right * scratch.spans.right[cut]
+            right = rows - left
+            loss = left * losses.left[cut] + right * losses.right[cut]
             if loss < best_loss and left >= smallest and right >= smallest:
                 best, best_loss = cut, loss
             if abs(left - right) < middle_gap:
-                middle, middle_gap = cut, abs(left - right)
+                middle, middle_gap, middle_left = cut, abs(left - right), left
         if not options.best_cut:
             best = -1
         if best >= 0:
@@ -129,31 +132,25 @@ def _list_cuts(
             found.alone[count], found.loss[count] = False, best_loss
             count += 1
         if middle >= 0 and middle != best:
-            left = sizes[: middle + 1].sum()
-            loss = (
-                left * scratch.spans.left[middle] + (rows - left) * scratch.spans.right[middle]
+            right = rows - middle_left
+            found.axis[count], found.cut[count], found.alone[count] = axis, middle, False
+            found.loss[count] = (
+                middle_left * losses.left[middle] + right * losses.right[middle]
                 if options.by_loss
-                else -_axis_loss(axes, axis, blocks, scratch.spans)
+                else -own
             )
-            found.axis[count], found.cut[count] = axis, middle
-            found.alone[count], found.loss[count] = False, loss
             count += 1
-        if axes.kind[axis] != TREE or blocks == 2 or not options.best_cut:
-            continue  # two blocks alone against each other are the cut between them
-        alone_losses(axes, sizes, rows, blocks, scratch.spans)
-        single, single_loss = -1, np.inf
-        for block in range(1, blocks):
-            fits = options.minimum <= sizes[block] <= rows - options.minimum
-            if fits and scratch.spans.alone[block] < single_loss:
-                single, single_loss = block, scratch.spans.alone[block]
-        if single >= 0:
-            found.axis[count], found.cut[count] = axis, single
-            found.alone[count], found.loss[count] = True, single_loss
+        for single in range(1, singles):
+            left = sizes[single]
+            if left < options.minimum or left > most:
+                continue
+            found.axis[count], found.cut[count], found.alone[count] = axis, single, True
+            found.loss[count] = left * losses.alone[single] + (rows - left) * losses.rest[single]
             count += 1
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _allowed(
     work: Codes,
     start: int,
@@ -170,7 +167,7 @@ def _allowed(
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _search_cut(
     work: Codes,
     start: int,
@@ -185,17 +182,19 @@ def _search_cut(
 ) -> bool:
     """Leave in `side` the allowed cut of least loss among cuts spread over all attributes.
 
-    For nodes whose best cuts (just listed) the models forbid; False if these are forbidden too.
+    For nodes whose best cuts the models forbid; False if these are forbidden too.
     """
     rows = end - start
     best_axis, best_cut, best_loss = -1, -1, np.inf
-    for axis in scratch.spans.varied[1 : scratch.spans.varied[0] + 1]:
+    losses = scratch.losses
+    active = find_active(work, start, end, axes, losses)
+    for a in range(active):
+        axis = int(losses.active[a])
         blocks = find_blocks(
             work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
         )
-        if blocks == 1:
-            continue
-        cut_losses(work, start, end, axes, place, blocks, scratch.spans)
+        no_singles = min(blocks, 0)  # not a literal, for which a twin would be compiled
+        cut_losses(work, start, end, axes, active, place, blocks, no_singles, axis, losses)
         left, step = 0, 1
         for cut in range(blocks - 1):
             left += scratch.blocks.sizes[cut]
@@ -203,7 +202,7 @@ def _search_cut(
             if left * (_MORE_CUTS + 1) < rows * step and cut < blocks - 2:
                 continue
             step = left * (_MORE_CUTS + 1) // rows + 1
-            loss = left * scratch.spans.left[cut] + right * scratch.spans.right[cut]
+            loss = left * losses.left[cut] + right * losses.right[cut]
             if left < options.minimum or right < options.minimum or loss >= best_loss:
                 continue
             for i in range(start, end):
@@ -212,20 +211,20 @@ def _search_cut(
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
         return False
-    find_blocks(work, start, end, axes, best_axis, options.by_frequency, scratch.blocks, place)
+    find_blocks(work, start, end, axes, int(best_axis), options.by_frequency, scratch.blocks, place)
     for i in range(start, end):
         side[i] = place[i] > best_cut
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _tie_cut(
     work: Codes,
     start: int,
     end: int,
     axes: Axes,
     layout: Sensitive,
-    book: RuleBook,
+    book: RuleBook | None,
     options: Options,
     place: Bytes,
     side: Bytes,
@@ -251,12 +250,12 @@ def _tie_cut(
                 quota -= 1
             else:
                 side[i] = place[i] > middle
-        if options.size_only or _allowed(work, start, end, layout, book, side, scratch):
+        if book is None or _allowed(work, start, end, layout, book, side, scratch):
             return True
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def part(work: Codes, start: int, end: int, side: Bytes) -> int:
     """Move the rows of side 0 to the front, in place; return where side 1 begins."""
     low, high = start, end - 1
@@ -273,43 +272,43 @@ def part(work: Codes, start: int, end: int, side: Bytes) -> int:
     return low
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def split(
     work: Codes,
     start: int,
     end: int,
     axes: Axes,
     layout: Sensitive,
-    book: RuleBook,
+    book: RuleBook | None,
     options: Options,
     place: Bytes,
     side: Bytes,
     scratch: Scratch,
 ) -> int:
-    """Part the rows start..end by the best allowed cut; return where, or -1 if none is."""
+    """Part the rows start..end by the best allowed cut; return where, or -1 if none is.
+
+    Without a `book` of rules, sizes alone matter.
+    """
     rows = end - start
     if rows < 2 * options.minimum:
         return -1
-    most = len(axes.kind) * 3  # the best cut, the middle one, and a block alone
-    found = Candidates(
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.bool_),
-        np.empty(most, np.float64),
-    )
-    count = _list_cuts(work, start, end, axes, options, place, scratch, found)
+    found = scratch.found
+    count = _list_cuts(work, start, end, axes, options, place, scratch)
     for _ in range(count):
-        chosen = np.argmin(found.loss[:count])
+        chosen = 0
+        for j in range(1, count):
+            if found.loss[j] < found.loss[chosen]:
+                chosen = j
         found.loss[chosen] = np.inf
-        axis, cut = found.axis[chosen], found.cut[chosen]
+        axis, cut = int(found.axis[chosen]), found.cut[chosen]
         find_blocks(work, start, end, axes, axis, options.by_frequency, scratch.blocks, place)
         for i in range(start, end):
             side[i] = place[i] != cut if found.alone[chosen] else place[i] > cut
-        if options.size_only or _allowed(work, start, end, layout, book, side, scratch):
+        if book is None or _allowed(work, start, end, layout, book, side, scratch):
             return part(work, start, end, side)
     if (
-        options.best_cut
-        and not options.size_only
+        book is not None  # first, so that without rules nothing of them is compiled
+        and options.best_cut
         and _search_cut(work, start, end, axes, layout, book, options, place, side, scratch)
     ):
         return part(work, start, end, side)
@@ -320,27 +319,42 @@ def split(
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def divide(
     work: Codes,
     start: int,
     end: int,
     axes: Axes,
     layout: Sensitive,
-    book: RuleBook,
+    book: RuleBook | None,
     options: Options,
     place: Bytes,
     side: Bytes,
     begins: npt.NDArray[np.bool_],
     scratch: Scratch,
-) -> None:
-    """Split start..end as far as it goes; mark in `begins` the row where each group begins."""
-    pending = [(start, end)]
-    while len(pending) > 0:
-        first, last = pending.pop()
+    once: bool,
+) -> int:
+    """Split start..end as far as it goes; mark in `begins` the row where each group begins.
+
+    With `once`, only split once; return where, or -1 if nowhere.
+    """
+    pending = scratch.pending
+    pending[0, 0], pending[0, 1] = start, end
+    height = 1
+    middle = -1
+    while height > 0:
+        height -= 1
+        first, last = int(pending[height, 0]), int(pending[height, 1])
         middle = split(work, first, last, axes, layout, book, options, place, side, scratch)
+        if once:
+            break
         if middle < 0:
             begins[first] = True
         else:
-            pending.append((first, middle))
-            pending.append((middle, last))
+            # the larger part waits longer, so never more than log2(rows) parts wait
+            left = height if middle - first > last - middle else height + 1
+            right = 2 * height + 1 - left
+            pending[left, 0], pending[left, 1] = first, middle
+            pending[right, 0], pending[right, 1] = middle, last
+            height += 2
+    return middle

@@ -1,0 +1,31 @@
+"""How innermost loops are compiled.
+
+Numba counts the references to every array in an argument, tuples of arrays included, up and down
+at each call, atomically: in loops over small groups that takes most of the time, and threads that
+share an array wait for each other. A `loop` counts none. In return it may not make arrays: its
+scratch is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def loop(function: Function) -> Function:
+    """Return the function compiled without reference counts; it must not make or return arrays."""
+    return _compiled(function, counts_references=False)
+
+
+def allocating_loop(function: Function) -> Function:
+    """Return the function compiled so that it may make arrays, even where a `loop` calls it."""
+    return _compiled(function, counts_references=True)
+
+
+def _compiled(function: Function, counts_references: bool) -> Function:
+    # Stated either way: a function that does not state it takes over from whoever calls it first.
+    return numba.njit(cache=True, nogil=True, _nrt=counts_references)(function)  # type: ignore
