@@ -9,6 +9,7 @@ from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.table import Groups, Table
+from sfumato.table.groups import counting_order
 
 
 def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -> Groups:  # noqa: E741
@@ -37,7 +38,7 @@ def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -
     ids = np.full(table.rows, -1, dtype=np.int32)
     shuffled = known[rng.permutation(len(known))]
     # rows of one value lie together, in random order within it
-    rows = shuffled[np.argsort(column.codes[shuffled], kind="stable")]
+    rows = shuffled[counting_order(column.codes[shuffled], column.cardinality)]
     counts = np.bincount(column.codes[known], minlength=column.cardinality).astype(np.int64)
     group_of, group_count = deal_unique(counts, l, rng)
     ids[rows] = group_of

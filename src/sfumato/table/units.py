@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from sfumato.errors import SchemaError
@@ -26,10 +27,14 @@ def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None
     Refuses (SchemaError) missing units, and repeated identifiers without a stated unit.
     """
     if schema.unit is not None:
+        if _all_differ(data[schema.unit]):
+            return None
         found = distinct(data[schema.unit], schema.unit)
         _refuse_missing(found, schema.unit)
         return None if len(found.values) == data.num_rows else found.codes
     for attribute in schema.with_role(Role.IDENTIFIER):
+        if _all_differ(data[attribute.name]):
+            continue
         found = distinct(data[attribute.name], attribute.name)
         _refuse_missing(found, attribute.name)
         repeats = data.num_rows - len(found.values)
@@ -39,6 +44,14 @@ def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None
                 f"{_WAYS_OUT}"
             )
     return None
+
+
+def _all_differ(column: pa.ChunkedArray) -> bool:
+    """Return whether a column surely has another value in every row: far cheaper than coding it."""
+    kind = column.type
+    if column.null_count or not (pa.types.is_string(kind) or pa.types.is_integer(kind)):
+        return False
+    return bool(pl.Series(column).n_unique() == len(column))
 
 
 def _refuse_missing(found: Distinct, name: str) -> None:
