@@ -28,14 +28,20 @@ def _median(same: Sequence[Any]) -> Any:
 
 
 def growth(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return, for every step in size of a case, the exponent of its time beside that of n log n."""
+    """Return the exponent of the time beside that of n log n: for every step in size, and in all.
+
+    A single step may also leave a cache behind, which is no growth; the last entry of a case spans
+    all of its sizes.
+    """
     by_case: dict[str, list[Mapping[str, Any]]] = {}
     for result in results:
         if "partition" in result["seconds"]:
             by_case.setdefault(result["case"], []).append(result)
     steps = []
     for case, sizes in by_case.items():
-        for small, large in pairwise(sorted(sizes, key=lambda result: result["rows"])):
+        sizes = sorted(sizes, key=lambda result: result["rows"])
+        whole = [(sizes[0], sizes[-1])] if len(sizes) > 2 else []
+        for small, large in [*pairwise(sizes), *whole]:
             n, more = small["rows"], large["rows"]
             limit = exponent(n * log(n), more * log(more), n, more) + GROWTH_TOLERANCE
             reached = {

@@ -72,11 +72,13 @@ def test_n_log_n_is_within_the_limit_and_a_square_is_not():
                 "processor_seconds": {"partition": seconds(rows)},
                 "total_seconds": seconds(rows),
             }
-            for rows in (1000, 2000)
+            for rows in (1000, 2000, 4000)
         ]
 
-    (linear,) = growth(runs(lambda rows: rows * 1e-3))
-    (square,) = growth(runs(lambda rows: rows * rows * 1e-6))
+    *steps, linear = growth(runs(lambda rows: rows * 1e-3))
+    assert [(step["from"], step["to"]) for step in steps] == [(1000, 2000), (2000, 4000)]
+    assert (linear["from"], linear["to"]) == (1000, 4000)
+    square = growth(runs(lambda rows: rows * rows * 1e-6))[-1]
     assert linear["total"] <= linear["limit"] < square["total"] == pytest.approx(2.0)
     assert exponent(1.0, 8.0, 1, 2) == 3.0
 
