@@ -38,8 +38,8 @@ def growth(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if "partition" in result["seconds"]:
             by_case.setdefault(result["case"], []).append(result)
     steps = []
-    for case, sizes in by_case.items():
-        sizes = sorted(sizes, key=lambda result: result["rows"])
+    for case, results_of_case in by_case.items():
+        sizes = sorted(results_of_case, key=lambda result: result["rows"])
         whole = [(sizes[0], sizes[-1])] if len(sizes) > 2 else []
         for small, large in [*pairwise(sizes), *whole]:
             n, more = small["rows"], large["rows"]
