@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "sfumato"
 # Judges must not trust the code that they judge; the audit reads files, not coded tables.
 MAKERS = frozenset({"rows", "publish", "methods"})
-NEVER = {"audit": MAKERS | {"table", "predicates"}}
+NEVER = {"audit": MAKERS | {"columns", "table", "predicates"}}
 NEVER |= dict.fromkeys(("utility", "attacks", "answers"), MAKERS)
 # The only place that makes random generators, and the modules that could make others.
 RANDOMNESS = "randomness"

@@ -18,13 +18,15 @@ _OPERATORS = (">", "<", "=", ">=", "<=", "!=")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A WHERE clause, and the true sum over the rows that satisfy it."""
+    """A WHERE clause, and the true sum over the rows that satisfy it, or their number."""
 
     predicate: Predicate
     true_sum: float
 
 
-def random_queries(table: Table, names: Sequence[str], summed: str, count: int) -> list[Query]:
+def random_queries(
+    table: Table, names: Sequence[str], summed: str | None, count: int
+) -> list[Query]:
     """Return queries with four conditions on different attributes each, always the same ones.
 
     A categorical (or ordinal) attribute is one of several random values, how many being random
@@ -32,7 +34,7 @@ def random_queries(table: Table, names: Sequence[str], summed: str, count: int) 
     drawn anew, since the relative error divides by it.
     """
     rng = np.random.Generator(np.random.PCG64(42))
-    numbers = _numbers(table[summed])
+    numbers = np.ones(table.rows) if summed is None else _numbers(table[summed])
     queries: list[Query] = []
     while len(queries) < count:
         chosen = rng.choice(len(names), CONDITIONS, replace=False)

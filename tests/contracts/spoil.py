@@ -47,6 +47,7 @@ from .raw_release import (
 ALL = ("generalized", "anatomized", "sliced", "local", "sets")
 GROUPED = ("generalized", "anatomized", "sliced", "local")
 BOTH = ("generalized", "anatomized")
+OF_VALUES = (*BOTH, "sliced")
 RECORDS = ("generalized", "local")
 THREE = (*BOTH, "local")
 ANATOMIZED = ("anatomized",)
@@ -285,13 +286,13 @@ def mark_as_a_test(folder: Path) -> None:
     rewrite_manifest(folder, lambda m: m.update(test=True))
 
 
-@_spoil(THREE, BROKEN)
+@_spoil(GROUPED, BROKEN)
 def claim_a_larger_k(folder: Path) -> None:
     """One more than the smallest group has."""
     _add_claim(folder, {"model": "k-anonymity", "k": min(group_sizes(folder).values()) + 1})
 
 
-@_spoil(BOTH, BROKEN)
+@_spoil(OF_VALUES, BROKEN)
 def claim_a_larger_l(folder: Path) -> None:
     """One more than the poorest group has values: no variant of l-diversity can hold then."""
     for claim in claims_of(folder, *DIVERSITY):
@@ -303,7 +304,7 @@ def claim_a_larger_l(folder: Path) -> None:
     raise NotApplicable("no group has a value that counts")
 
 
-@_spoil(BOTH, BROKEN)
+@_spoil(OF_VALUES, BROKEN)
 def claim_a_smaller_t(folder: Path) -> None:
     """Next to nothing, which only groups with exactly the table's distribution can meet."""
     claim = claims_of(folder, "t-closeness")[0]
@@ -429,7 +430,7 @@ def move_a_row_to_another_group(folder: Path) -> None:
     raise NotApplicable("no two groups with different cells")
 
 
-@_spoil(RECORDS, BROKEN)
+@_spoil((*RECORDS, "sliced"), BROKEN)
 def part_a_row_from_its_group(folder: Path) -> None:
     """A group of one, cells and ids in order: only k (or what else is claimed) is broken."""
     if max(claim["k"] for claim in claims_of(folder, "k-anonymity")) < 2:
@@ -466,7 +467,7 @@ def _diverse_groups(folder: Path) -> tuple[str, dict[int, Counter[Any]]]:
     raise NotApplicable("no group has to be diverse")
 
 
-@_spoil(BOTH, BROKEN)
+@_spoil(OF_VALUES, BROKEN)
 def make_a_group_all_alike(folder: Path) -> None:
     """One sensitive value for a whole group, sizes unchanged: its diversity is gone."""
     attribute, groups = _diverse_groups(folder)
@@ -500,7 +501,7 @@ def give_one_row_of_a_group_another_cell(folder: Path) -> None:
     raise NotApplicable("all groups have the same cells")
 
 
-@_spoil(THREE, DAMAGED)
+@_spoil(GROUPED, DAMAGED)
 def write_a_sensitive_value_outside_the_domain(folder: Path) -> None:
     for attribute in attributes_of(folder, "sensitive"):
         name = attribute["name"]

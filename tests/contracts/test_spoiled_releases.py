@@ -1,4 +1,4 @@
-"""Releases of every grouped method from synthetic data, spoilt in every way: the audit says no.
+"""Releases of every grouped layout from synthetic data, spoilt in every way: the audit says no.
 
 `tests/audit` has worked examples and one small table; here the synthetic hospital is published
 with hierarchies, missing values and several models at once.
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pytest
 
 from sfumato.audit import audit
+from sfumato.columns.k_medoids import column_blocks
 from sfumato.datasets import hospital, hospital_schema
 from sfumato.errors import ReleaseDamaged
 from sfumato.methods import Anatomy, Mondrian, TopDown
@@ -26,11 +27,16 @@ from sfumato.models import (
     LDiversity,
     TCloseness,
 )
+from sfumato.publish.assemble import assemble
+from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
+from sfumato.rows.anatomy import anatomy
+from sfumato.table import encode
 
 from .raw_release import NotApplicable
 from .spoil import SPOILS
+from .spoil_sliced import GENERIC, SLICED_SPOILS
 
 ROWS = 160
 SEED = Randomness.secret(b"not that secret, but no test seed")
@@ -80,13 +86,29 @@ def by_anatomy() -> Release:
     return Anatomy(l=4).publish(stays(), schema, randomness=SEED)
 
 
+def by_slicing() -> Release:
+    schema = hospital_schema(("age", "sex", "occupation"))
+    table = encode(stays(), schema)
+    groups = anatomy(table, "disease", 4, rng=SEED.generator("groups"))
+    blocks = column_blocks(table.quasi_identifiers, 2)
+    return assemble(
+        sliced_records(table, groups, blocks, rng=SEED.generator("tables")),
+        method="arp",
+        rows=table.rows,
+        models=[LDiversity("disease", 4)],
+        parameters={"columns": block_names(table, blocks)},
+        is_test=False,
+    )
+
+
 MAKERS: dict[str, Callable[[], Release]] = {
     "mondrian": by_mondrian,
     "relaxed mondrian": by_relaxed_mondrian,
     "top-down": by_top_down,
     "anatomy": by_anatomy,
+    "slicing": by_slicing,
 }
-LAYOUTS = {name: "anatomized" if name == "anatomy" else "generalized" for name in MAKERS}
+LAYOUTS = dict.fromkeys(MAKERS, "generalized") | {"anatomy": "anatomized", "slicing": "sliced"}
 # What a release lacks cannot be spoilt: anatomised cells are exact, and not all claims are made.
 CELLS = (
     "delete_a_hierarchy",
@@ -99,10 +121,19 @@ DIVERSE = ("claim_a_larger_l", "make_a_group_all_alike")
 LACKING = {
     "anatomy": {*CELLS, "claim_a_smaller_t"},
     "top-down": {*DIVERSE, "claim_a_smaller_t"},
+    "slicing": {
+        *CELLS,
+        "claim_a_smaller_t",
+        "part_a_row_from_its_group",
+        "part_a_row_from_its_crowd",
+        "generalise_a_kept_cell",
+        "join_a_kept_column_with_quasi_identifiers",
+        "join_a_kept_column_with_a_sensitive_attribute",
+    },
 }
 CASES = [
     pytest.param(spoil, maker, file_format, id=f"{spoil.name}-{maker}-{file_format}")
-    for spoil in SPOILS
+    for spoil in [*SPOILS, *SLICED_SPOILS[GENERIC:]]
     for maker in MAKERS
     if LAYOUTS[maker] in spoil.layouts
     for file_format in ("parquet", "csv")

@@ -24,6 +24,7 @@ def write_release(
     guarantees: Sequence[Mapping[str, Any]],
     hierarchies: Mapping[str, Sequence[Sequence[str]]] | None = None,
     suppressed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
     file_format: str = "parquet",
 ) -> Path:
     """Write a release folder, column by column as given, and return it."""
@@ -50,7 +51,9 @@ def write_release(
         file.write_text("".join(";".join(path) + "\n" for path in paths), encoding="utf-8")
     manifest = {
         "format": "sfumato-release/1",
-        "method": {"anatomized": "anatomy", "local": "lgb"}.get(layout, "mondrian"),
+        "method": {"anatomized": "anatomy", "local": "lgb", "sliced": "merging"}.get(
+            layout, "mondrian"
+        ),
         "layout": layout,
         "software": "sfumato 0.1.0",
         "created": "2026-01-31",
@@ -59,7 +62,7 @@ def write_release(
         "attributes": list(attributes),
         "tables": entries,
         "guarantees": list(guarantees),
-        "parameters": {},
+        "parameters": dict(parameters or {}),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     return folder
@@ -264,5 +267,67 @@ def clinic(folder: Path, file_format: str = "parquet") -> Path:
             {"model": "l-unique-buckets", "attribute": "disease", "l": 3},
         ],
         hierarchies={"zipcode": ZIPCODES},
+        file_format=file_format,
+    )
+
+
+PATIENTS = [  # age, sex, zipcode, disease, ward: the first four are a group, and the last six
+    (23, "F", "47901", "Flu", "east"),
+    (25, "M", "47902", "Asthma", "west"),
+    (25, "M", "47901", "Ulcer", "east"),
+    (29, "F", "47905", None, "west"),
+    (41, "F", "47308", "Flu", "west"),
+    (44, "M", "47308", "Fever", "east"),
+    (44, "M", "47901", "Ulcer", "west"),
+    (52, "F", "47308", "Asthma", "west"),
+    (52, "F", "47902", "Fever", "east"),
+    (41, "F", "47308", "Flu", "west"),
+]
+
+
+def sliced_clinic(folder: Path, file_format: str = "parquet") -> Path:
+    """Write ten made-up patients as Merging would, and return the folder.
+
+    Ages stay with sexes; zip codes, diseases and wards are permuted on their own. Some ages and
+    zip codes are generalised, so that two of a group share the cells of either block.
+    """
+    people = [(2, "41", "F"), (1, "25", "M"), (2, "44", "M"), (2, "52", "F"), (1, "[23, 29]", "F")]
+    people += [(2, "44", "M"), (1, "[23, 29]", "F"), (2, "52", "F"), (2, "41", "F"), (1, "25", "M")]
+    zipcodes = {1: ["47901", "4790*", "4790*", "47901"]}
+    zipcodes[2] = ["47308", "*", "47308", "47308", "*", "47308"]
+    diseases = {1: ["Ulcer", None, "Asthma", "Flu"]}
+    diseases[2] = ["Fever", "Flu", "Flu", "Ulcer", "Fever", "Asthma"]
+    wards = {1: ["west", "west", "east", "east"]}
+    wards[2] = ["east", "west", "west", "east", "west", "west"]
+    records = {
+        "group": [group for group, _, _ in people],
+        "age": [age for _, age, _ in people],
+        "sex": [sex for _, _, sex in people],
+        "zipcode": [zipcodes[group].pop() for group, _, _ in people],
+        "disease": [diseases[group].pop() for group, _, _ in people],
+        "ward": [wards[group].pop() for group, _, _ in people],
+    }
+    about = {"model": "l-diversity", "attribute": "disease", "missing": "excluded"}
+    return write_release(
+        folder,
+        layout="sliced",
+        rows=10,
+        attributes=[
+            _quasi("age", "numeric", "int64", {"min": 20, "max": 60}),
+            _quasi("sex", "categorical", "string", ["F", "M"]),
+            _quasi("zipcode", "categorical", "string", ["47308", "47901"]),
+            _quasi("disease", "categorical", "string", ["Asthma", "Fever", "Flu", "Ulcer"])
+            | {"role": "sensitive"},
+            _quasi("ward", "categorical", "string", ["east", "west"]) | {"role": "insensitive"},
+        ],
+        tables={"records": records},
+        guarantees=[
+            about | {"variant": "frequency", "l": 2},
+            about | {"variant": "distinct", "l": 3},
+            {"model": "t-closeness", "attribute": "disease", "t": 0.3, "distance": "equal"},
+            {"model": "k-anonymity", "k": 2},
+        ],
+        hierarchies={"zipcode": ZIPCODES},
+        parameters={"columns": [["age", "sex"], ["zipcode"], ["disease"], ["ward"]]},
         file_format=file_format,
     )

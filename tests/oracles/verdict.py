@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import local, models, people
+from . import local, models, people, sliced
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, Point, point_of_text
 from .release import (
@@ -60,7 +60,8 @@ def _manifest_problems(release: Published) -> list[str]:
             found.append("a claim about an attribute that is not published")
         if not _well_stated(claim):
             found.append("a claim without its parameters, or with impossible ones")
-    return found + people.manifest_problems(manifest) + local.manifest_problems(manifest)
+    found += people.manifest_problems(manifest) + local.manifest_problems(manifest)
+    return found + sliced.manifest_problems(manifest)
 
 
 def _content_problems(release: Published) -> list[str]:
@@ -81,6 +82,8 @@ def _content_problems(release: Published) -> list[str]:
                 found.append(f"group {group}: rows do not share the quasi-identifier cells")
     if release.manifest["layout"] == "local":
         found += local.problems(release)
+    if release.manifest["layout"] == "sliced":
+        found += sliced.problems(release)
     return found + _domain_problems(release) + people.content_problems(release)
 
 
@@ -169,6 +172,8 @@ def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
     if claim["model"] in local.CHECKED:
         return local.claim_holds(release, claim)
     attribute = claim.get("attribute")
+    if attribute is None and release.manifest["layout"] == "sliced":
+        return not release.tables["records"] or sliced.smallest_crowd(release) >= claim["k"]
     if attribute is None:
         cells, units = people.split_tables(release.manifest)
         sizes = group_sizes(release, units[0]["name"] if units else cells[0]["name"])

@@ -81,6 +81,16 @@ def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
             )
 
 
+def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:
+    """Return for each group the least number of its records that share their cells in `names`."""
+    keys = {str(i): table.columns[name].codes for i, name in enumerate(names)}
+    rows = pl.DataFrame({"group": table.groups, **keys, "records": table.counts})
+    sums = rows.group_by("group", *keys).agg(pl.col("records").sum())
+    crowds = table.sizes.copy()
+    np.minimum.at(crowds, sums["group"].to_numpy(), sums["records"].to_numpy())
+    return crowds
+
+
 def _numbers(table: pa.Table, name: str) -> Ints:
     column = table[name].combine_chunks()
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -16,10 +16,17 @@ from sfumato.audit.groups import (
     check_distinct,
     check_sizes,
     grouped,
+    smallest_crowds,
 )
 from sfumato.audit.local import examine_local
 from sfumato.audit.statistics import Evidence, SensitiveValues
-from sfumato.audit.structure import anatomy_tables, check_roles, record_tables, unit_tables
+from sfumato.audit.structure import (
+    anatomy_tables,
+    attribute_blocks,
+    check_roles,
+    record_tables,
+    unit_tables,
+)
 from sfumato.audit.units import stated_sizes, stated_values
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release, TableEntry
@@ -63,9 +70,29 @@ def _anatomized(release: Release) -> Evidence:
     return replace(evidence, crowds=crowds)
 
 
+def _sliced(release: Release) -> Evidence:
+    """Blocks of quasi-identifiers are permuted apart: a crowd shares the cells of one block."""
+    manifest = release.manifest
+    check_roles(manifest)
+    (entry,) = record_tables(manifest)
+    if unit_tables(manifest):
+        raise ReleaseDamaged("a sliced release has one row a person, and no tables of people")
+    blocks = attribute_blocks(manifest)
+    reader = _Reader(release)
+    records = reader.read(entry)
+    check_sizes([records], manifest.rows)
+    evidence = reader.evidence([records])
+    crowds = evidence.sizes
+    for block in blocks:
+        if manifest.attribute(block[0]).role is Role.QUASI_IDENTIFIER:
+            crowds = np.minimum(crowds, smallest_crowds(records, block))
+    return replace(evidence, crowds=crowds)
+
+
 LAYOUTS: dict[str, Callable[[Release], Evidence]] = {
     "generalized": _generalized,
     "anatomized": _anatomized,
+    "sliced": _sliced,
     "local": examine_local,
 }
 

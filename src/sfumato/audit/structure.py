@@ -64,6 +64,35 @@ def anatomy_tables(manifest: Manifest) -> list[TableEntry]:
     return tables
 
 
+def attribute_blocks(manifest: Manifest) -> list[list[str]]:
+    """Return the blocks of a sliced release, checked: `parameters.columns`, each attribute once.
+
+    Only quasi-identifiers may share a block: what stays together in a row is told of one person.
+    """
+    stated = manifest.parameters.get("columns")
+    blocks = [_names(block) for block in stated] if isinstance(stated, list) else []
+    if not blocks or not all(blocks):
+        raise ReleaseDamaged("the parameter 'columns' is not a list of blocks of attributes")
+    listed = sorted(name for block in blocks for name in block)
+    if listed != sorted(entry.name for entry in manifest.attributes):
+        raise ReleaseDamaged("the blocks do not name each attribute of the manifest once")
+    role_of = {entry.name: entry.role for entry in manifest.attributes}
+    for block in blocks:
+        for name in block:
+            if len(block) > 1 and role_of[name] is not Role.QUASI_IDENTIFIER:
+                raise ReleaseDamaged(
+                    f"attribute '{name}' is {role_of[name]}, and shares a block with others"
+                )
+    return blocks
+
+
+def _names(block: object) -> list[str]:
+    """Return the names in a block, none where it is not a list of texts."""
+    if not isinstance(block, list) or not all(isinstance(name, str) for name in block):
+        return []
+    return block
+
+
 def unit_tables(manifest: Manifest) -> list[TableEntry]:
     """Return the tables of people, checked: `units`, then `units_i` for each sensitive attribute.
 

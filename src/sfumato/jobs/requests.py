@@ -36,7 +36,11 @@ def method_of(policy: PolicyFile) -> Method:
     name = policy.method.name
     if name not in METHODS:
         raise ParameterError(f"there is no method `{name}`; {nearest(name, METHODS)}")
-    fields = {field.name: field for field in dataclasses.fields(cast(Any, METHODS[name]))}
+    # a field whose name is taken in Python says under which key a policy has it
+    fields = {
+        field.metadata.get("key", field.name): field
+        for field in dataclasses.fields(cast(Any, METHODS[name]))
+    }
     given = policy.method.parameters
     valid = [key for key in fields if key not in ("models", "protection")]
     takes_models = "models" in fields
@@ -62,7 +66,7 @@ def method_of(policy: PolicyFile) -> Method:
         optional = (field.default, field.default_factory) != (dataclasses.MISSING,) * 2
         if key not in parameters and not optional:
             raise ParameterError(f"{name} needs `{key}`: add it to `method`")
-    method = METHODS[name](**parameters)
+    method = METHODS[name](**{fields[key].name: value for key, value in parameters.items()})
     if not takes_models:
         _refuse_not_kept(policy, parameters)
     return method
@@ -212,9 +216,12 @@ def _protection(policy: PolicyFile) -> dict[str, LUniqueBuckets | TCloseBuckets]
 
 
 def _only_l(policy: PolicyFile, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `l` that a sensitive attribute asks for; it wins over the method's."""
+    """Return the `l` that sensitive attributes ask for: the greatest, which holds for all of them.
+
+    An attribute's own `l` wins over the method's.
+    """
     name = policy.method.name
-    found = {}
+    asked = []
     for column, attribute in policy.sensitive.items():
         for key in attribute.asked():
             if key != "l" or "l" not in fields:
@@ -226,9 +233,10 @@ def _only_l(policy: PolicyFile, fields: Mapping[str, Any]) -> dict[str, Any]:
                 f"`attributes.{column}.missing`: {name} does not count missing values; "
                 "leave it `excluded`, or use mondrian"
             )
-        if attribute.l is not None:
-            found["l"] = attribute.l
-    return found
+        wanted = policy.method.parameters.get("l") if attribute.l is None else attribute.l
+        if wanted is not None:
+            asked.append(wanted)
+    return {"l": max(asked)} if asked and all(isinstance(l, int | float) for l in asked) else {}
 
 
 def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from sfumato.methods.aip import AIP
 from sfumato.methods.anatomy import Anatomy
+from sfumato.methods.arp import ARP
 from sfumato.methods.lgb import LGB
 from sfumato.methods.method import Method
 from sfumato.methods.mondrian import Mondrian
+from sfumato.methods.ng import NG
 from sfumato.methods.top_down import TopDown
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Mondrian, TopDown, Anatomy, LGB)
+    method.name: method for method in (Mondrian, TopDown, Anatomy, LGB, ARP, AIP, NG)
 }
 
-__all__ = ["LGB", "METHODS", "Anatomy", "Method", "Mondrian", "TopDown"]
+__all__ = ["AIP", "ARP", "LGB", "METHODS", "NG", "Anatomy", "Method", "Mondrian", "TopDown"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.publish.assemble import Published, random_ids
@@ -15,8 +18,21 @@ from sfumato.schema.attribute import Role
 from sfumato.table import Groups, Table
 
 
-def generalized_records(table: Table, groups: Groups, *, rng: np.random.Generator) -> Published:
-    """Return the records with quasi-identifiers generalised within each group, all else exact."""
+def generalized_records(
+    table: Table,
+    groups: Groups,
+    *,
+    rng: np.random.Generator,
+    covered: npt.NDArray[np.int64] | None = None,
+) -> Published:
+    """Return the records with quasi-identifiers generalised within each group, all else exact.
+
+    A group's cells cover its own rows, or those that `covered` names: one line a group.
+    """
+    within = groups
+    if covered is not None:
+        ids = np.repeat(np.arange(groups.count, dtype=np.int32), covered.shape[1])
+        within = Groups(ids, groups.count)
     public_ids = random_ids(groups.count, rng)
     order = rng.permutation(table.rows)
     ids = groups.ids[order]
@@ -25,7 +41,10 @@ def generalized_records(table: Table, groups: Groups, *, rng: np.random.Generato
     for column in table.columns:
         codes = column.codes[order]
         if column.attribute.role is Role.QUASI_IDENTIFIER:
-            generalized = generalize(column, groups, rng=rng)
+            source = column
+            if covered is not None:
+                source = replace(column, codes=column.codes[covered.ravel()])
+            generalized = generalize(source, within, rng=rng)
             columns[column.name] = generalized.of_rows(ids, codes)
             attributes.append(describe(column, generalized.named))
             labels = generalized.labels

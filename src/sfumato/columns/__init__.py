@@ -1,0 +1,1 @@
+"""Which attributes belong together: associations between columns, and blocks of columns."""

@@ -1,0 +1,74 @@
+"""The `sliced` layout: one table of records, each block of attributes permuted on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.errors import ParameterError
+from sfumato.publish.assemble import Published, random_ids
+from sfumato.publish.describe import describe
+from sfumato.publish.exact import exact_column
+from sfumato.release import TableEntry
+from sfumato.table import Column, Groups, Table
+from sfumato.table.groups import counting_order
+
+Ints = npt.NDArray[np.int64]
+
+
+def block_names(table: Table, blocks: Sequence[Sequence[Column]]) -> list[list[str]]:
+    """Return the names of the attributes in every block: what `parameters.columns` must say.
+
+    First the blocks of quasi-identifiers as they are given, then each sensitive attribute and each
+    kept column in a block of its own.
+
+    *Refuses* (ParameterError): blocks that do not hold each quasi-identifier exactly once.
+    """
+    given = [[column.name for column in block] for block in blocks]
+    named = sorted(name for block in given for name in block)
+    if not all(given) or named != sorted(column.name for column in table.quasi_identifiers):
+        raise ParameterError(
+            "blocks of columns must hold each quasi-identifier exactly once, and none be empty"
+        )
+    return given + [[column.name] for column in (*table.sensitive, *table.kept)]
+
+
+def sliced_records(
+    table: Table,
+    groups: Groups,
+    blocks: Sequence[Sequence[Column]],
+    *,
+    rng: np.random.Generator,
+) -> Published:
+    """Return the records, exact, with each block of attributes permuted within each group.
+
+    `blocks` says which quasi-identifiers stay together; see `block_names`. The table must have one
+    row a person: a sliced release has no tables of people.
+
+    *Guarantee*: within a group every way to join the values of different blocks is equally likely,
+    and neither the order of the rows nor the numbers of the groups depend on the input's order.
+    """
+    public_ids = random_ids(groups.count, rng)
+    order = rng.permutation(table.rows)
+    # row i of the release is place order[i] of the rows sorted by group
+    cells: dict[str, pa.Array] = {"group": pa.array(public_ids[np.sort(groups.ids)[order]])}
+    for block in block_names(table, blocks):
+        rows = _shuffled_within(groups, rng)[order]
+        for name in block:
+            cells[name] = exact_column(table[name], table[name].codes[rows])
+    names = tuple(column.name for column in table.columns)
+    return Published(
+        "sliced",
+        {"records": pa.table({name: cells[name] for name in ("group", *names)})},
+        [TableEntry(name="records", attributes=names, group="group")],
+        [describe(column) for column in table.columns],
+    )
+
+
+def _shuffled_within(groups: Groups, rng: np.random.Generator) -> Ints:
+    """Return the rows sorted by group, in random order within each group."""
+    shuffled = rng.permutation(len(groups.ids))
+    return np.asarray(shuffled[counting_order(groups.ids[shuffled], groups.count)])

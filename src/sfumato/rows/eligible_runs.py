@@ -1,0 +1,174 @@
+"""Runs of rows joined with their neighbours until each can be split into l-unique blocks.
+
+A set of rows is eligible if, for every sensitive attribute, l times its commonest value is no more
+than the rows that have a value, and some have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.table import Column
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+class Values(NamedTuple):
+    """The sensitive values of rows; those of all attributes are numbered in one go, 0 missing.
+
+    `of_row[a, i]` is the value of row i on attribute a, `attribute[v]` whose value v is.
+    """
+
+    of_row: Codes
+    attribute: Codes
+
+
+class Counter(NamedTuple):
+    """The values of the run at hand: each one's count, and the list of those that occur."""
+
+    counts: Ints
+    found: Codes
+    length: Ints  # of `found`, one number
+    known: Ints  # by attribute: rows that have a value
+    largest: Ints  # by attribute: rows that share the commonest
+
+
+class Pile(NamedTuple):
+    """Runs that are done, one upon the other, each with its values and their counts."""
+
+    start: Ints
+    parts: Ints
+    bottom: Ints  # where the run's values begin in the two lists below
+    values: Codes
+    counts: Ints
+
+
+def values_of(columns: Sequence[Column], rows: Ints) -> Values:
+    """Return the values of some rows, in the order of the rows."""
+    of_row = np.empty((len(columns), len(rows)), np.int32)
+    attribute = [np.full(1, -1, np.int32)]
+    first = 1
+    for a, column in enumerate(columns):
+        codes = column.codes[rows]
+        of_row[a] = np.where(codes == column.null_code, 0, codes + first)
+        attribute.append(np.full(column.cardinality, a, np.int32))
+        first += column.cardinality
+    return Values(of_row, np.concatenate(attribute))
+
+
+def new_counter(values: Values) -> Counter:
+    """Return a counter of nothing."""
+    attributes = len(values.of_row)
+    return Counter(
+        np.zeros(len(values.attribute), np.int64),
+        np.empty(len(values.attribute), np.int32),
+        np.zeros(1, np.int64),
+        np.zeros(attributes, np.int64),
+        np.zeros(attributes, np.int64),
+    )
+
+
+def new_pile(values: Values, runs: int) -> Pile:
+    """Return room for so many runs."""
+    room = min(values.of_row.size, runs * len(values.attribute))
+    return Pile(
+        np.empty(runs, np.int64),
+        np.empty(runs, np.int64),
+        np.empty(runs + 1, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def join_runs(
+    values: Values,
+    starts: Ints,
+    end: int,
+    l: int,  # noqa: E741
+    rng: np.random.Generator,
+    counter: Counter,
+    pile: Pile,
+) -> int:
+    """Return how many runs are left when each is eligible; the pile has their starts and parts.
+
+    Run i holds the rows from `starts[i]` up to the next start or `end`. From left to right, a run
+    that is not eligible joins a random neighbour, the one before (with all that it has joined) or
+    the one after, until it is. If all rows together are eligible, so is every run in the end. The
+    counter is empty before and after.
+
+    A joined run keeps the counts of its values, so that to join it costs as many steps as it has
+    different values, not rows.
+    """
+    runs = len(starts)
+    done = 0
+    pile.bottom[0] = 0
+    run = 0
+    while run < runs:
+        first, parts = starts[run], 1
+        run += 1
+        stop = starts[run] if run < runs else end
+        _count(values, first, stop, counter)
+        while not _eligible(counter, l):
+            if done == 0 and run == runs:
+                break  # all rows together: the caller's duty
+            if done > 0 and (run == runs or rng.integers(0, 2) == 0):
+                done -= 1
+                first = pile.start[done]
+                parts += pile.parts[done]
+                for i in range(pile.bottom[done], pile.bottom[done + 1]):
+                    _add(values, pile.values[i], pile.counts[i], counter)
+            else:
+                run += 1
+                further = starts[run] if run < runs else end
+                _count(values, stop, further, counter)
+                stop = further
+                parts += 1
+        pile.start[done] = first
+        pile.parts[done] = parts
+        top = pile.bottom[done]
+        for i in range(counter.length[0]):
+            pile.values[top + i] = counter.found[i]
+            pile.counts[top + i] = counter.counts[counter.found[i]]
+            counter.counts[counter.found[i]] = 0
+        done += 1
+        pile.bottom[done] = top + counter.length[0]
+        counter.length[0] = 0
+        counter.known[:] = 0
+        counter.largest[:] = 0
+    return done
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(values: Values, start: int, stop: int, counter: Counter) -> None:
+    for attribute in range(len(values.of_row)):
+        for row in range(start, stop):
+            value = values.of_row[attribute, row]
+            if value > 0:
+                _add(values, value, 1, counter)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(values: Values, value: int, rows: int, counter: Counter) -> None:
+    attribute = values.attribute[value]
+    if counter.counts[value] == 0:
+        counter.found[counter.length[0]] = value
+        counter.length[0] += 1
+    counter.counts[value] += rows
+    counter.known[attribute] += rows
+    counter.largest[attribute] = max(counter.largest[attribute], counter.counts[value])
+
+
+@numba.njit(cache=True, nogil=True)
+def _eligible(counter: Counter, l: int) -> bool:  # noqa: E741
+    for attribute in range(len(counter.known)):
+        largest = counter.largest[attribute]
+        if largest == 0 or largest * l > counter.known[attribute]:
+            return False
+    return True

@@ -1,0 +1,189 @@
+"""What anonymisation loses of the link between a person and a sensitive value.
+
+In a release whose groups tell nothing but which values their people have, a person has a value of
+the group with the probability of its share.
+
+*Source*: Zhu, Tian, Du, Xie, "Anonymization on Refining Partition": Properties 1 and 8 and
+Definition 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import ParameterError
+from sfumato.release import Release
+from sfumato.schema.attribute import Role
+from sfumato.schema.distinct import distinct
+from sfumato.table import Groups, Table
+from sfumato.table.groups import packed
+from sfumato.utility.published_codes import published_codes
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+
+class Counted(NamedTuple):
+    """How many people of a group have a value: one entry a pair that occurs."""
+
+    group: Ints
+    value: Ints
+    people: Ints
+
+
+def mean_probability(release: Release, attribute: str | None = None) -> float:
+    """Return how likely a person is assigned to their own sensitive value, on average.
+
+    *Source*: Property 1. Missing values are values like any other here.
+    """
+    counted = _sensitive_counts(release, _attribute(release, attribute))
+    sizes = np.bincount(counted.group, counted.people)
+    squares = counted.people.astype(np.float64) ** 2 / sizes[counted.group]
+    return float(squares.sum() / sizes.sum())
+
+
+def reconstruction_error(release: Release, attribute: str | None = None) -> float:
+    """Return RE: the chances of being assigned to another value, summed over all people.
+
+    *Source*: Property 8. With blocks of l different values it is at least n (1 - 1/l).
+    """
+    rows = release.manifest.rows
+    return rows * (1.0 - mean_probability(release, attribute))
+
+
+def glp(release: Release, original: Table, attribute: str | None = None) -> float:
+    """Return GLP: how likely a person is assigned to a value that nobody of their kind has.
+
+    People of a kind agree in all quasi-identifiers. The mean over all people (their NLP) is 0
+    where nothing is lost, at most 1.
+
+    Refuses (ParameterError) releases that do not show exact quasi-identifiers in one table or
+    block: which group a person is in could not be told.
+    *Source*: Definition 3.
+    """
+    name = _attribute(release, attribute)
+    table, columns = _quasi_identifiers(release)
+    codes = [published_codes(release.tables[table][each], original[each]) for each in columns]
+    kinds = Groups.of_equal(
+        [
+            np.concatenate([original[each].codes, own])
+            for each, own in zip(columns, codes, strict=True)
+        ]
+    )
+    rows = original.rows
+    counts = _counts(release, table)
+    shown = _count_pairs(_group_codes(release, table), kinds.ids[rows:], counts)
+    sensitive = original[name]
+    occurs = np.unique(_pair(kinds.ids[:rows], sensitive.codes, sensitive.cardinality))
+    holder = _table_of(release, name)
+    values = _count_pairs(
+        _group_codes(release, holder),
+        published_codes(release.tables[holder][name], sensitive),
+        _counts(release, holder),
+    )
+    kept = _probability_kept(shown, values, occurs, sensitive.cardinality)
+    return float(1.0 - kept / shown.people.sum())
+
+
+def nlp_of_candidates(original: Table, attribute: str, candidates: npt.NDArray[np.int64]) -> Reals:
+    """Return each row's NLP where it may have the value of any of some rows, equally likely.
+
+    `candidates` has a line of row numbers for every row.
+    """
+    kinds = Groups.of_equal([column.codes for column in original.quasi_identifiers]).ids
+    sensitive = original[attribute]
+    occurs = np.unique(_pair(kinds, sensitive.codes, sensitive.cardinality))
+    keys = _pair(kinds[:, None], sensitive.codes[candidates], sensitive.cardinality)
+    return np.asarray(1.0 - _among(keys, occurs).mean(axis=1))
+
+
+def _probability_kept(shown: Counted, values: Counted, occurs: Ints, cardinality: int) -> float:
+    """Return how many people are expected to be assigned to a value that their kind has.
+
+    `shown` counts people by group and kind, `values` by group and sensitive value.
+    """
+    sizes = np.bincount(values.group, values.people)
+    order = np.argsort(values.group, kind="stable")
+    group, value, count = values.group[order], values.value[order], values.people[order]
+    held = np.bincount(group, minlength=len(sizes))
+    first = np.concatenate(([0], np.cumsum(held)))
+    # every kind in a group beside every value of the group
+    repeats = held[shown.group]
+    start = np.repeat(first[shown.group] - np.concatenate(([0], np.cumsum(repeats)))[:-1], repeats)
+    place = start + np.arange(len(start))
+    fits = _among(_pair(np.repeat(shown.value, repeats), value[place], cardinality), occurs)
+    share = count[place] / sizes[group[place]]
+    return float((np.repeat(shown.people, repeats) * share * fits).sum())
+
+
+def _pair(
+    kind: npt.NDArray[np.integer[Any]], value: npt.NDArray[np.integer[Any]], cardinality: int
+) -> Ints:
+    return np.asarray(kind.astype(np.int64) * (cardinality + 1) + value)
+
+
+def _among(keys: Ints, known: Ints) -> npt.NDArray[np.bool_]:
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.asarray(known[place] == keys)
+
+
+def _count_pairs(
+    group: npt.NDArray[np.integer[Any]], value: npt.NDArray[np.integer[Any]], counts: Ints
+) -> Counted:
+    width = int(value.max(initial=0)) + 1
+    keys, pair_of = np.unique(packed([group, value]), return_inverse=True)
+    return Counted(keys // width, keys % width, np.bincount(pair_of, counts).astype(np.int64))
+
+
+def _sensitive_counts(release: Release, name: str) -> Counted:
+    table = _table_of(release, name)
+    values = distinct(release.tables[table][name], name).codes
+    return _count_pairs(_group_codes(release, table), values, _counts(release, table))
+
+
+def _attribute(release: Release, name: str | None) -> str:
+    sensitive = [e.name for e in release.manifest.attributes if e.role is Role.SENSITIVE]
+    if name is None and len(sensitive) == 1:
+        return sensitive[0]
+    if name not in sensitive:
+        raise ParameterError(f"say which sensitive attribute: one of {', '.join(sensitive)}")
+    return name
+
+
+def _table_of(release: Release, name: str) -> str:
+    for entry in release.manifest.tables:
+        if name in entry.attributes and entry.group is not None:
+            return entry.name
+    raise ParameterError(f"the release has no groups in which '{name}' is shown")
+
+
+def _quasi_identifiers(release: Release) -> tuple[str, Sequence[str]]:
+    """Return the table that shows all quasi-identifiers of a person together, and their names."""
+    manifest = release.manifest
+    names = [e.name for e in manifest.attributes if e.role is Role.QUASI_IDENTIFIER]
+    together = {table.name: table.attributes for table in manifest.tables}
+    if manifest.layout == "sliced":
+        blocks = cast(list[list[str]], manifest.parameters["columns"])
+        together = {"records": tuple(blocks[0])}
+    elif manifest.layout != "anatomized":
+        raise ParameterError(f"GLP is not defined for the layout {manifest.layout}")
+    for table, attributes in together.items():
+        if set(names) <= set(attributes):
+            return table, names
+    raise ParameterError("GLP needs all quasi-identifiers in one table or block of columns")
+
+
+def _group_codes(release: Release, table: str) -> npt.NDArray[np.int64]:
+    groups = release.tables[table]["group"].to_numpy().astype(np.int64)
+    return np.asarray(groups - 1)
+
+
+def _counts(release: Release, table: str) -> Ints:
+    content = release.tables[table]
+    if "count" not in content.column_names or release.manifest.layout != "anatomized":
+        return np.ones(content.num_rows, np.int64)
+    return np.asarray(content["count"].to_numpy(), np.int64)
