@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from benchmarks.lgb_scale import measure
-from benchmarks.papers.lgb import LITERAL, Experiments, synthetic
+from benchmarks.papers.lgb import LITERAL, RESULTS, ROOT, Experiments, synthetic
+from benchmarks.papers.lgb_tables import markdown
 from benchmarks.papers.queries import CONDITIONS, random_queries
 from benchmarks.papers.unrounded import UnroundedSums, values_left_open
 from sfumato.answers import Answerer
@@ -85,3 +88,11 @@ def test_the_scale_is_measured():
     assert [run["generalize"] for run in results["runs"]] == ["mdp", "ncp"]
     assert all(run["seconds"] > 0 and 0 < run["ncp_mean"] < 1 for run in results["runs"])
     assert results["answers"]["seconds_per_thousand"] > 0
+
+
+def test_the_page_shows_the_committed_numbers():
+    page = (ROOT / "docs" / "papers" / "lgb.md").read_text("utf-8")
+    results = json.loads(RESULTS.read_text("utf-8"))
+    assert [each["data"] for each in results] == ["Adult", "census"]
+    for each in results:
+        assert markdown(each).strip() in page
