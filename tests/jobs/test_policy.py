@@ -227,7 +227,7 @@ WRONG = {
         },
         "anatomy does not give l-diversity to this degree",
     ),
-    "suppression by mondrian": ({"on_infeasible": "suppress"}, "is for anatomy"),
+    "suppression by mondrian": ({"on_infeasible": "suppress"}, "is not for mondrian"),
     "unknown answer": ({"on_infeasible": "supress"}, "did you mean `suppress`?"),
     "unknown format": ({"output": {"format": "xlsx"}}, "known are parquet, csv"),
     "domain upside down": ({"age": {"domain": {"min": 9, "max": 1}}}, "`min` of its domain"),

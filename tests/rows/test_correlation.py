@@ -46,7 +46,7 @@ def feasible(values) -> int:
 # --- any table ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(samples(people=False), st.integers(1, 4), MERGED, st.integers(0, 3))
 def test_every_group_is_eligible_and_every_row_in_one(sample, ell, merged, seed):
     values = [row["illness"] for row in sample.rows]
@@ -63,7 +63,7 @@ def test_every_group_is_eligible_and_every_row_in_one(sample, ell, merged, seed)
         assert oracle.eligible([values[row] for row in rows], ell)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(samples(people=False), st.integers(1, 3), MERGED, st.integers(0, 3))
 def test_two_sensitive_attributes_are_eligible_both(sample, ell, merged, seed):
     names = ("illness", "pay")
@@ -92,7 +92,7 @@ SMALL = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(SMALL, st.integers(1, 3), st.booleans(), st.booleans(), st.integers(0, 5))
 def test_groups_are_some_outcome_of_the_algorithm(rows, ell, merged_are_final, single, seed):
     """Which of them depends on the neighbours that are picked; all ways are enumerated."""
@@ -141,7 +141,7 @@ def test_every_outcome_is_made_by_some_seed():
     assert {frozenset(partition(part(table, 2, seed))) for seed in range(40)} == possible
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(samples(people=False, max_rows=12), MERGED, st.integers(0, 3))
 def test_where_nothing_is_joined_groups_are_rows_that_agree_in_all_attributes(sample, merged, seed):
     """Each row three times with three illnesses: eligible however finely it is cut."""

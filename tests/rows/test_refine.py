@@ -69,11 +69,19 @@ class Case:
         return [row["illness"] for row in self.sample.rows]
 
 
+def filled(sample: Sample) -> Sample:
+    """Return the sample with a value in place of every missing sensitive one."""
+    rows = [
+        row | {"illness": row["illness"] or "hiccups", "pay": row["pay"] or 0}
+        for row in sample.rows
+    ]
+    return Sample(rows, sample.quasi, sample.paths, sample.people)
+
+
 @st.composite
 def cases(draw, *, complete: bool = False, max_rows: int = 24) -> Case:
     sample = draw(samples(people=False, max_rows=max_rows))
-    if complete:
-        assume(all(row["illness"] is not None for row in sample.rows))
+    sample = filled(sample) if complete else sample
     values = [row["illness"] for row in sample.rows]
     assume(feasible(values) >= 1)
     ell = draw(st.integers(1, min(feasible(values), 5)))
@@ -91,7 +99,7 @@ def cases(draw, *, complete: bool = False, max_rows: int = 24) -> Case:
     return Case(sample, ell, initial, refined(sample.table, initial, ell, seed))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cases())
 def test_every_block_has_l_to_2l_rows_with_different_values(case):
     assert len(case.blocks.ids) == len(case.values)
@@ -101,7 +109,7 @@ def test_every_block_has_l_to_2l_rows_with_different_values(case):
         assert case.sample.satisfies(case.blocks, model)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cases())
 def test_every_group_makes_as_many_blocks_of_its_own_as_it_can(case):
     """Blocks of one group's rows alone: as many as its rows with a value divided by l, down."""
@@ -116,7 +124,7 @@ def test_every_group_makes_as_many_blocks_of_its_own_as_it_can(case):
         assert own[group] == len(known) // case.ell
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cases())
 def test_a_row_without_a_value_stays_with_rows_of_its_group(case):
     of_group = case.initial.ids
@@ -125,7 +133,7 @@ def test_a_row_without_a_value_stays_with_rows_of_its_group(case):
         assert {of_group[row] for row in block if case.values[row] is None} <= known
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cases())
 def test_the_mean_probability_is_never_below_that_before(case):
     before = oracle.mean_probability(case.values, lists(case.initial))
@@ -144,7 +152,7 @@ def test_the_mean_probability_of_rows_without_a_value_counts_too():
     assert oracle.mean_probability(values, lists(refined(table, groups, 2))) >= before
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cases(complete=True))
 def test_the_reconstruction_error_is_that_of_property_8(case):
     """Within 1 + r/(n(l - 1)) of the lower bound, r rows being left over: exactly that factor."""
@@ -196,17 +204,21 @@ def test_what_neighbouring_groups_have_left_makes_further_blocks():
 
 
 def test_the_last_rows_join_a_block_of_their_group_that_lacks_their_value():
-    """Only the commonest value is ever left, so nothing can be made of it with others."""
+    """Either group leaves one row; a pair is made of them only if their values differ."""
     table, groups = of_values("abcab", "abcab")
     values = "abcababcab"
-    for seed in range(20):
+    shapes = set()
+    for seed in range(40):
         blocks = refined(table, groups, 2, seed)
         for block in partition(blocks):
-            assert len({values[row] for row in block}) == len(block) in (2, 3)
+            assert len({values[row] for row in block}) == len(block)
+            if len(block) == 3:
+                assert len({int(groups.ids[row]) for row in block}) == 1
+        shapes.add(tuple(sorted(blocks.sizes.tolist())))
+    assert shapes <= {(2, 2, 2, 2, 2), (2, 2, 3, 3)}
 
 
-def test_residues_of_distant_groups_with_one_value_do_not_meet():
-    """Each group has aab bcc: two rounds of three, nothing left; l = 4 leaves two rows each."""
+def test_groups_that_leave_nothing_over_stay_apart():
     table, groups = of_values("abcdab", "abcdab")
     blocks = refined(table, groups, 3)
     assert sorted(blocks.sizes.tolist()) == [3, 3, 3, 3]
@@ -257,12 +269,12 @@ def test_the_same_seed_refines_alike_and_others_do_not():
 # --- several sensitive attributes -----------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(samples(people=False), st.integers(1, 4), st.sampled_from(INITIAL[:4]), st.integers(0, 3))
 def test_blocks_differ_in_both_of_two_attributes(sample, ell, how, seed):
     names = ("illness", "pay")
+    sample = filled(sample)
     columns = [[row[name] for row in sample.rows] for name in names]
-    assume(all(None not in column for column in columns))
     ell = min(ell, *(feasible(column) for column in columns))
     rng = Randomness.test(seed).generator("initial")
     initial = initial_partition(sample.table, list(names), ell, how, rng=rng)
@@ -333,7 +345,7 @@ def test_missing_values_of_several_attributes_are_refused_by_name():
 
 def test_groups_that_are_not_eligible_are_refused_without_a_value():
     table, groups = of_values("aab", "bcd", "ee")
-    with pytest.raises(ParameterError, match="2 of 3 groups.*2-eligible on `illness`") as refusal:
+    with pytest.raises(ParameterError, match=r"2 of 3 groups.*2-eligible on `illness`") as refusal:
         refined(table, groups, 2)
     assert "secret" not in str(refusal.value)
     table, groups = of_values("ab", "--")
@@ -408,7 +420,7 @@ def initial(table: Table, how: Any, names=("illness",)) -> Groups:
 
 def test_groups_of_another_table_are_refused():
     table, _ = of_values("abab")
-    with pytest.raises(ParameterError, match="3 rows.*table 4"):
+    with pytest.raises(ParameterError, match=r"3 rows.*table 4"):
         initial(table, Groups(np.zeros(3, np.int32), 1))
 
 

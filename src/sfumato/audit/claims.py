@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sfumato.audit.report import Verdict
@@ -18,6 +19,7 @@ from sfumato.models import (
     Total,
     from_claim,
 )
+from sfumato.models.association import BoundAssociation
 
 UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
@@ -53,6 +55,12 @@ def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verd
         raise ParameterError(f"{model.name} has a parameter above {_LARGEST:,}")
     statistics, totals = _counted(model, evidence)
     notes = [evidence.note]
+    if model.of_tables:
+        if evidence.repeats is None or evidence.note:
+            raise ParameterError(
+                f"{model.name} is about quasi-identifiers in tables of their own, one row a person"
+            )
+        statistics = replace(statistics, repeats=evidence.repeats)
     if (evidence.crowds < evidence.sizes).any() and hasattr(model, "k"):
         # The layout shows quasi-identifiers exactly: a group's size protects its links only.
         if isinstance(model, KAnonymity):
@@ -64,6 +72,11 @@ def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verd
     if not len(statistics.sizes):
         return Verdict(claim, True, note="no records")
     holds = bool(bound.holds(statistics).all())
+    if isinstance(bound, BoundAssociation):
+        greatest = (
+            f"{k} {float(v.max()):.4g}" for k, v in bound.reached(statistics)._asdict().items()
+        )
+        notes.append(f"reaches {', '.join(greatest)}")
     return Verdict(claim, holds, bound.worst(statistics), "; ".join(filter(None, notes)))
 
 

@@ -62,12 +62,14 @@ def _anatomized(release: Release) -> Evidence:
     check_sizes(tables, release.manifest.rows)
     evidence = reader.evidence(tables)
     crowds = evidence.sizes.copy()
-    for table in tables:
-        if table.name.startswith("qi_"):
-            # Where people have several rows, those of one combination may all be one person's.
-            alike = np.ones_like(table.counts) if evidence.note else table.counts
-            np.minimum.at(crowds, table.groups, alike)
-    return replace(evidence, crowds=crowds)
+    quasi = [table for table in tables if table.name.startswith("qi_")]
+    repeats = np.zeros((len(quasi), len(crowds)), dtype=np.int64)
+    for i, table in enumerate(quasi):
+        # Where people have several rows, those of one combination may all be one person's.
+        alike = np.ones_like(table.counts) if evidence.note else table.counts
+        np.minimum.at(crowds, table.groups, alike)
+        np.maximum.at(repeats[i], table.groups, table.counts)
+    return replace(evidence, crowds=crowds, repeats=repeats if quasi else None)
 
 
 def _sliced(release: Release) -> Evidence:

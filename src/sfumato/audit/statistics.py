@@ -55,8 +55,9 @@ class Evidence:
     """What the published tables show of their groups, all consistent.
 
     `sizes` counts people a group; `crowds` how many of them cannot be told apart by their
-    quasi-identifiers. `buckets` has the sensitive values by bucket, where a layout has buckets.
-    `note` says what had to be taken on trust.
+    quasi-identifiers; `repeats`, where these stand in tables of their own, how many share the
+    commonest combination, by table. `buckets` has the sensitive values by bucket, where a layout
+    has buckets. `note` says what had to be taken on trust.
     """
 
     sizes: Ints
@@ -64,6 +65,7 @@ class Evidence:
     sensitive: Mapping[str, SensitiveValues]
     note: str = ""
     buckets: Mapping[str, SensitiveValues] = field(default_factory=dict)
+    repeats: Ints | None = None
 
 
 def statistics_of(

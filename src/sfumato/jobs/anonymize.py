@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.audit import audit
-from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
+from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
 from sfumato.io.read import read_table
 from sfumato.jobs.doubts import narrow_groups, wrong_intervals
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.suppress import rows_to_withhold
-from sfumato.methods import Anatomy, Method
+from sfumato.methods import Method
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.release import Manifest, Release
@@ -131,11 +131,17 @@ def _refuse_occupied(path: Path, force: bool) -> None:
 
 
 def _withheld(table: Table, method: Method, randomness: Randomness) -> npt.NDArray[np.int64]:
-    # Policies allow it for Anatomy only, which itself refuses all but one sensitive attribute.
-    if not isinstance(method, Anatomy) or len(table.sensitive) != 1:
+    needed = method.values_needed()
+    # The methods that need values themselves refuse a table without a sensitive attribute.
+    if needed is None or not table.sensitive:
         return np.zeros(0, dtype=np.int64)
+    if len(table.sensitive) > 1:
+        raise ParameterError(
+            "`on_infeasible: suppress` is for one sensitive attribute, and there are "
+            f"{len(table.sensitive)}; use `error`"
+        )
     rng = randomness.generator("withheld rows")
-    return rows_to_withhold(table, table.sensitive[0].name, method.l, rng=rng)
+    return rows_to_withhold(table, table.sensitive[0].name, needed, rng=rng)
 
 
 def _without(rows: pa.Table, withheld: npt.NDArray[np.int64]) -> pa.Table:

@@ -49,8 +49,6 @@ def method_of(policy: PolicyFile) -> Method:
     for key in given:
         if key not in valid:
             raise ParameterError(f"`method.{key}`: {name} has no such key; {nearest(key, valid)}")
-    if policy.on_infeasible == "suppress" and name != "anatomy":
-        raise ParameterError(f"`on_infeasible: suppress` is for anatomy; {name} only knows `error`")
     parameters = {
         key: _parameter(value, fields[key].type, key)
         for key, value in given.items()
@@ -67,6 +65,8 @@ def method_of(policy: PolicyFile) -> Method:
         if key not in parameters and not optional:
             raise ParameterError(f"{name} needs `{key}`: add it to `method`")
     method = METHODS[name](**{fields[key].name: value for key, value in parameters.items()})
+    if policy.on_infeasible == "suppress" and method.values_needed() is None:
+        raise ParameterError(f"`on_infeasible: suppress` is not for {name}, which knows `error`")
     if not takes_models:
         _refuse_not_kept(policy, parameters)
     return method
@@ -236,7 +236,8 @@ def _only_l(policy: PolicyFile, fields: Mapping[str, Any]) -> dict[str, Any]:
         wanted = policy.method.parameters.get("l") if attribute.l is None else attribute.l
         if wanted is not None:
             asked.append(wanted)
-    return {"l": max(asked)} if asked and all(isinstance(l, int | float) for l in asked) else {}
+    numbers = all(isinstance(each, int | float) for each in asked)
+    return {"l": max(asked)} if asked and numbers else {}
 
 
 def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:

@@ -5,14 +5,42 @@ from __future__ import annotations
 from sfumato.methods.aip import AIP
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.arp import ARP
+from sfumato.methods.asn import ASN
 from sfumato.methods.lgb import LGB
 from sfumato.methods.method import Method
 from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.ng import NG
+from sfumato.methods.slicing import Slicing
+from sfumato.methods.slppa import SLPPA
 from sfumato.methods.top_down import TopDown
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Mondrian, TopDown, Anatomy, LGB, ARP, AIP, NG)
+    method.name: method
+    for method in (
+        Mondrian,
+        TopDown,
+        Anatomy,
+        LGB,
+        ARP,
+        AIP,
+        NG,
+        SLPPA,
+        Slicing,
+        ASN,
+    )
 }
 
-__all__ = ["AIP", "ARP", "LGB", "METHODS", "NG", "Anatomy", "Method", "Mondrian", "TopDown"]
+__all__ = [
+    "AIP",
+    "ARP",
+    "ASN",
+    "LGB",
+    "METHODS",
+    "NG",
+    "SLPPA",
+    "Anatomy",
+    "Method",
+    "Mondrian",
+    "Slicing",
+    "TopDown",
+]

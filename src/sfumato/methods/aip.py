@@ -40,6 +40,10 @@ class AIP(Method):
         LDiversity("", self.l)
         check_initial(self.initial, self.name)
 
+    def values_needed(self) -> int:
+        """Return l."""
+        return self.l
+
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)
         groups = initial_partition(

@@ -35,6 +35,10 @@ class Anatomy(Method):
     def __post_init__(self) -> None:
         LUniqueGroups("", self.l)
 
+    def values_needed(self) -> int:
+        """Return l."""
+        return self.l
+
     def _release(self, table: Table, randomness: Randomness) -> Release:
         if len(table.sensitive) != 1:
             raise ParameterError(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from sfumato.columns.k_medoids import column_blocks
-from sfumato.errors import ParameterError
+from sfumato.methods.column_blocks import blocks_of, check_blocks
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
 from sfumato.models import LDiversity, LUniqueGroups, Model
@@ -20,7 +19,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.initial import Initial, check_initial, initial_partition
 from sfumato.rows.refine import refine
-from sfumato.table import Column, Groups, Table
+from sfumato.table import Groups, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,11 @@ class ARP(Method):
     """Anonymisation on a refining partition: l-unique blocks of people who were grouped alike.
 
     `initial` is the partition to refine: `correlation` (`correlation-literal` to the letter of the
-    paper), `mondrian`, `top-down`, `anatomy`, a list of columns whose equal rows stay together, or `Groups`. `publish_by` (in a policy: `publish`) says how:
-    `anatomy` (exact tables), `generalize` (one table, quasi-identifiers generalised) or `slice`
-    (one table whose blocks of columns are permuted within each block of rows; `columns` is the
-    number of blocks of quasi-identifiers, or the blocks themselves).
+    paper), `mondrian`, `top-down`, `anatomy`, a list of columns whose equal rows stay together, or
+    `Groups`. `publish_by` (in a policy: `publish`) says how: `anatomy` (exact tables),
+    `generalize` (one table, quasi-identifiers generalised) or `slice` (one table whose blocks of
+    columns are permuted within each block of rows; `columns` is the number of blocks of
+    quasi-identifiers, or the blocks themselves).
 
     *Source*: Zhu, Tian, Du, Xie, "Anonymization on Refining Partition: Same Privacy, More
     Utility". Departs from the paper: several sensitive attributes; missing values.
@@ -57,7 +57,11 @@ class ARP(Method):
         LUniqueGroups("", self.l)
         check_initial(self.initial, self.name)
         one_of(self.publish_by, ("anatomy", "generalize", "slice"), "publish", self.name)
-        _check_columns(self.columns)
+        check_blocks(self.columns, self.name)
+
+    def values_needed(self) -> int:
+        """Return l."""
+        return self.l
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)
@@ -86,29 +90,6 @@ class ARP(Method):
             return anatomized_tables(table, blocks, rng=rng), {}
         if self.publish_by == "generalize":
             return generalized_records(table, blocks, rng=rng), {}
-        together = self._column_blocks(table)
+        together = blocks_of(table, self.columns, self.name)
         parameters = {"columns": block_names(table, together)}
         return sliced_records(table, blocks, together, rng=rng), parameters
-
-    def _column_blocks(self, table: Table) -> list[list[Column]]:
-        quasi = table.quasi_identifiers
-        if isinstance(self.columns, int):
-            return column_blocks(quasi, min(self.columns, len(quasi)))
-        by_name = {column.name: column for column in quasi}
-        unknown = [name for block in self.columns for name in block if name not in by_name]
-        if unknown:
-            raise ParameterError(
-                f"arp: `columns` names '{unknown[0]}', which is not a quasi-identifier"
-            )
-        return [[by_name[name] for name in block] for block in self.columns]
-
-
-def _check_columns(columns: object) -> None:
-    whole = isinstance(columns, int) and not isinstance(columns, bool) and columns >= 1
-    if whole or (isinstance(columns, list | tuple) and columns and all(map(_names, columns))):
-        return
-    raise ParameterError("arp: `columns` must be a number from 1 on, or lists of column names")
-
-
-def _names(block: object) -> bool:
-    return isinstance(block, list | tuple) and all(isinstance(name, str) for name in block)

@@ -32,6 +32,10 @@ class Method(ABC):
         rows = as_arrow(data)
         return self.release(flagged(encode(rows, schema), rows), randomness or Randomness.fresh())
 
+    def values_needed(self) -> int | None:
+        """Return l if rows can be withheld so that no value has more than 1/l; else None."""
+        return None
+
     def release(self, table: Table, randomness: Randomness) -> Release:
         """Return a release of a coded table."""
         for attribute in table.schema:

@@ -45,6 +45,9 @@ class Mondrian(Method):
         KAnonymity(self.k)
         if not isinstance(self.models, tuple) or not all(isinstance(m, Model) for m in self.models):
             raise ParameterError("mondrian: `models` must be a tuple of privacy models")
+        for model in self.models:
+            if model.of_tables:
+                raise ParameterError(f"mondrian cannot keep {model.name}; use slppa")
         if not isinstance(self.strict, bool):
             raise ParameterError("mondrian: `strict` must be true or false")
         one_of(self.choose, ("loss", "widest"), "choose", self.name)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.models.alpha_k import AlphaKAnonymity
+from sfumato.models.association import AlphaBetaGammaDelta
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.buckets import LUniqueBuckets, TCloseBuckets
 from sfumato.models.declared import DeltaPresence
@@ -29,6 +30,7 @@ MODELS: dict[str, type[Model]] = {
         TCloseBuckets,
         AlphaKAnonymity,
         BetaLikeness,
+        AlphaBetaGammaDelta,
         MinimumWidth,
         DeltaPresence,
     )
@@ -60,6 +62,7 @@ def from_claim(claim: Mapping[str, Any]) -> Model:
 
 __all__ = [
     "MODELS",
+    "AlphaBetaGammaDelta",
     "AlphaKAnonymity",
     "BetaLikeness",
     "BoundModel",

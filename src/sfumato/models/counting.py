@@ -11,11 +11,14 @@ from sfumato.schema.attribute import Kind
 from sfumato.table import Column, Groups, Table
 
 
-def group_statistics(table: Table, groups: Groups, attributes: Iterable[str]) -> GroupStatistics:
+def group_statistics(
+    table: Table, groups: Groups, attributes: Iterable[str], repeats: Ints | None = None
+) -> GroupStatistics:
     """Return the sizes of the groups, in units, and the histograms of the attributes."""
     return GroupStatistics(
         groups.unit_sizes(table.units),
         {name: _histogram(table, groups, table[name]) for name in attributes},
+        repeats,
     )
 
 

@@ -34,6 +34,7 @@ class Model(ABC):
     checkable: ClassVar[bool] = True  # published files can show it
     at_least: ClassVar[bool] = True  # a larger level protects more
     compares_with_whole: ClassVar[bool] = False  # needs the distribution of the whole table
+    of_tables: ClassVar[bool] = False  # looks at quasi-identifiers in tables of their own
 
     @property
     def needs(self) -> tuple[str, ...]:

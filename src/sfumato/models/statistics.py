@@ -56,10 +56,15 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupStatistics:
-    """The sizes of all groups, in units, and the histograms of the attributes that models need."""
+    """The sizes of all groups, in units, and the histograms of the attributes that models need.
+
+    `repeats[t, g]` is how many of group g share the commonest combination of table t, where
+    quasi-identifiers stand in tables of their own.
+    """
 
     sizes: Ints
     histograms: Mapping[str, Histogram]
+    repeats: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The correlation-ordered partition: rows that agree in what tells most of their sensitive value."""
+"""The correlation-ordered partition: rows alike in what tells most of their sensitive value."""
 
 from __future__ import annotations
 

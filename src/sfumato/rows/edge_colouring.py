@@ -20,6 +20,8 @@ from sfumato.rows.holders import NOBODY, draw, hold, holder, release
 Ints = npt.NDArray[np.int64]
 
 _END = -1
+# Blocks that are looked at for two random numbers, which take longer than a look.
+_PROBES = 16
 
 
 @numba.njit(cache=True, nogil=True)
@@ -41,12 +43,8 @@ def colour(
     than collecting all coupons, O(blocks log blocks); a path is at most two blocks long.
     """
     for row in range(len(block_of)):
-        block = row % blocks
-        while holder(start, places, left[row], block) != NOBODY:
-            block = draw(rng, blocks)
-        free = block
-        while holder(start, places, right[row], free) != NOBODY:
-            free = draw(rng, blocks)
+        block = _without(start, places, left[row], row % blocks, blocks, rng)
+        free = _without(start, places, right[row], block, blocks, rng)
         if free != block:
             # The path that leaves by `block` and goes on by `free` and `block` in turn reaches
             # values of the left by `block` only, so never this row's, which has none.
@@ -55,6 +53,22 @@ def colour(
         hold(start, places, left[row], block, row)
         hold(start, places, right[row], block, row)
     _even_out(left, right, start, places, block_of, blocks)
+
+
+@numba.njit(cache=True, nogil=True)
+def _without(
+    start: Ints, places: Ints, value: int, block: int, blocks: int, rng: np.random.Generator
+) -> int:
+    """Return a block that has no row with the value: the given one, or else one at random."""
+    stride, probes = 0, 0
+    while holder(start, places, value, block) != NOBODY:
+        if probes == 0:
+            block, stride, probes = draw(rng, blocks), 1 + draw(rng, blocks - 1), _PROBES
+        else:
+            block += stride
+            block -= blocks if block >= blocks else 0
+            probes -= 1
+    return block
 
 
 @loop

@@ -43,9 +43,10 @@ def initial_partition(
     """Return groups that are l-eligible on every named attribute.
 
     `correlation` cuts on the attributes most associated with the sensitive ones, and
-    `correlation-literal` does so to the letter of the paper; `mondrian` cuts under l-diversity; `top-down` makes groups of at least 2l rows; `anatomy` deals the rows (one
-    sensitive attribute). A list of columns keeps rows together that agree in all of them. Groups
-    that are not eligible are joined with their neighbours.
+    `correlation-literal` does so to the letter of the paper; `mondrian` cuts under l-diversity;
+    `top-down` makes groups of at least 2l rows; `anatomy` deals the rows (one sensitive
+    attribute). A list of columns keeps rows together that agree in all of them. Groups that are
+    not eligible are joined with their neighbours.
     """
     if isinstance(initial, Groups):
         if len(initial.ids) != table.rows:

@@ -108,8 +108,8 @@ def _refine_one(
     table: Table,
     groups: Groups,
     name: str,
-    l: int,
-    rng: np.random.Generator,  # noqa: E741
+    l: int,  # noqa: E741
+    rng: np.random.Generator,
 ) -> Groups:
     column = table[name]
     known = np.flatnonzero(column.codes != column.null_code)
@@ -122,11 +122,11 @@ def _refine_one(
     block_of, blocks = refine_groups(column.codes[rows], offsets, l, rng, residues)
     ids = np.full(table.rows, -1, np.int32)
     ids[rows] = block_of
-    _deal_missing(groups, ids, rng)
+    deal_missing(groups, ids, rng)
     return Groups(ids, blocks)
 
 
-def _deal_missing(groups: Groups, ids: npt.NDArray[np.int32], rng: np.random.Generator) -> None:
+def deal_missing(groups: Groups, ids: npt.NDArray[np.int32], rng: np.random.Generator) -> None:
     """Give rows without a block one that holds rows of their own group, evenly and at random."""
     missing = np.flatnonzero(ids < 0)
     if len(missing) == 0:

@@ -18,7 +18,7 @@ _TRIES = 4
 # many, and so many more a row.
 _PATIENCE = 20_000
 _STEPS = 100_000
-_STEPS_PER_ROW = 10
+_STEPS_PER_ROW = 4
 # Blocks that a row without one looks at; all, if there are no more.
 _OPEN_LOOKS = 8
 _LOOKS = 16

@@ -1,0 +1,63 @@
+"""ASN: every attribute in a table of its own, a comparator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.methods.eligible import sensitive_names
+from sfumato.methods.method import Method
+from sfumato.methods.slppa import Asked, publish_associated
+from sfumato.models.model import positive_number
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.rows.divide import fewest_values
+from sfumato.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ASN(Method):
+    """Each quasi-identifier a table of its own: groups that keep beta, and gamma as presence.
+
+    Its own paper calls `alpha` what is `gamma` here: the product of the commonest shares of all
+    tables. It promises nothing about `alpha` and `delta` of the SLPPA model, which are claimed as
+    1.
+
+    *Source*: Rajaei, Haghjoo, Miyaneh, "Ambiguity in social network data for presence,
+    sensitive-attribute, degree and relationship privacy protection" (2015), as the SLPPA paper
+    compares with it.
+
+    >>> import pyarrow as pa
+    >>> from sfumato.schema import Schema
+    >>> people = pa.table({
+    ...     "age": [25, 28, 41, 47], "job": ["A", "B", "B", "A"], "pay": [10, 20, 30, 40],
+    ... })
+    >>> schema = Schema.of(age="quasi-identifier", job="quasi-identifier", pay="sensitive")
+    >>> sorted(ASN(beta=0.5).publish(people, schema).tables)
+    ['qi_1', 'qi_2', 'sensitive_1']
+    """
+
+    name: ClassVar[str] = "asn"
+    beta: float
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive_number(self.beta, "beta", self.name, most=1)
+        positive_number(self.gamma, "gamma", self.name, most=1)
+
+    def values_needed(self) -> int:
+        """Return the fewest values of a group that keeps beta, all different."""
+        return fewest_values(self.beta, 1.0)
+
+    def _release(self, table: Table, randomness: Randomness) -> Release:
+        asked = Asked(1.0, self.beta, self.gamma, 1.0)
+        divided = [[column] for column in table.quasi_identifiers]
+        names = sensitive_names(table, self.name)
+        return publish_associated(
+            self.name,
+            table,
+            divided,
+            dict.fromkeys(names, asked),
+            {"tables": len(divided)},
+            randomness,
+        )

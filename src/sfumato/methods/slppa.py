@@ -1,0 +1,260 @@
+"""SLPPA: attributes in tables of their own, rows in groups, under (alpha, beta, gamma, delta)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.columns.tables import Cap, check_division, divide_columns
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.methods.eligible import sensitive_names
+from sfumato.methods.method import Method
+from sfumato.models import AlphaBetaGammaDelta
+from sfumato.models.counting import group_statistics, table_totals
+from sfumato.models.model import positive_number
+from sfumato.publish.anatomize import anatomized_tables
+from sfumato.publish.assemble import assemble
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.rows.divide import divide, fewest_values
+from sfumato.rows.merge_groups import Limits, combinations, largest_counts, merge_groups
+from sfumato.table import Column, Groups, Table
+
+_KEYS = ("alpha", "beta", "gamma", "delta")
+_ROOM = 1.5  # what alpha allows, over the least that the whole table allows, where nobody says
+
+
+class Asked(NamedTuple):
+    """The four parameters for one sensitive attribute, all known."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class SLPPA(Method):
+    """Anatomised tables under the (alpha, beta, gamma, delta) model.
+
+    The quasi-identifiers are divided into `tables`; the rows into groups in which no sensitive
+    value is commoner than `beta` or strays from its share in the table by more than `delta`;
+    groups are merged until no combination in a table is commoner than `alpha`, and no product of
+    the commonest shares exceeds `gamma`. `attributes` has `beta` and `delta` of single sensitive
+    attributes, as in `{"disease": {"beta": 0.1}}`. Of the four, those that are not given follow
+    from the others: see `derived`. `cap` is the most columns a table may have: `even`, a number,
+    or None for the letter of the paper.
+
+    *Source*: Yu et al., "Privacy Preserving with SLPPA" (sensitive label privacy preservation with
+    anatomization). Departs from the paper: the cap; a second order of group division; merging
+    takes in the groups with most room first; several sensitive attributes; where the values are
+    too uneven for groups of values that all differ, groups in which each has its share.
+
+    >>> import pyarrow as pa
+    >>> from sfumato.schema import Schema
+    >>> people = pa.table({
+    ...     "age": [25, 28, 41, 47], "job": ["A", "B", "B", "A"], "pay": [10, 20, 30, 40],
+    ... })
+    >>> schema = Schema.of(age="quasi-identifier", job="quasi-identifier", pay="sensitive")
+    >>> release = SLPPA(alpha=0.5, beta=0.5, tables=2).publish(people, schema)
+    >>> sorted(release.tables)
+    ['qi_1', 'qi_2', 'sensitive_1']
+    """
+
+    name: ClassVar[str] = "slppa"
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+    delta: float | None = None
+    tables: int = 2
+    cap: Cap = "even"
+    attributes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for key in _KEYS:
+            if getattr(self, key) is not None:
+                positive_number(getattr(self, key), key, self.name, most=1)
+        check_division(self.tables, self.cap, self.name)
+        for name, own in self.attributes.items():
+            for key, value in own.items():
+                if key not in ("beta", "delta"):
+                    raise ParameterError(
+                        f"slppa: an attribute has `beta` and `delta` of its own, not `{key}`"
+                    )
+                positive_number(value, key, f"slppa, '{name}'", most=1)
+
+    def values_needed(self) -> int | None:
+        """Return the fewest values of a group that keeps beta, all different; delta needs none."""
+        beta = self.delta if self.beta is None else self.beta
+        return None if self.attributes or beta is None else fewest_values(beta, 1.0)
+
+    def _release(self, table: Table, randomness: Randomness) -> Release:
+        names = sensitive_names(table, self.name)
+        for name in self.attributes:
+            if name not in names:
+                raise ParameterError(f"slppa: `attributes` names '{name}', which is not sensitive")
+        divided = divide_columns(table.quasi_identifiers, self.tables, self.cap)
+        return publish_associated(
+            self.name,
+            table,
+            divided,
+            {name: self._asked(table, divided, name) for name in names},
+            {"tables": len(divided)},
+            randomness,
+        )
+
+    def _asked(self, table: Table, divided: Sequence[Sequence[Column]], name: str) -> Asked:
+        own = self.attributes.get(name, {})
+        return derived(
+            self.alpha,
+            own.get("beta", self.beta),
+            self.gamma,
+            own.get("delta", self.delta),
+            tables=len(divided),
+            least_alpha=_least_alpha(table, divided),
+        )
+
+
+def derived(
+    alpha: float | None,
+    beta: float | None,
+    gamma: float | None,
+    delta: float | None,
+    *,
+    tables: int,
+    least_alpha: float,
+) -> Asked:
+    """Return all four parameters, those not given derived from the others.
+
+    `delta` is `beta`, and the other way round: groups of values that all differ keep both. `gamma`
+    is alpha to the number of quasi-identifier tables, times beta, which always suffices. `alpha`
+    is what gamma leaves for it; without gamma, half as much again as the least that is feasible.
+
+    >>> derived(0.5, 0.05, None, None, tables=3, least_alpha=0.2)
+    Asked(alpha=0.5, beta=0.05, gamma=0.00625, delta=0.05)
+    """
+    if beta is None and delta is None and gamma is not None and alpha is not None:
+        beta = min(gamma / alpha**tables, 1.0)
+    if beta is None:
+        beta = delta
+    if beta is None:
+        raise ParameterError("slppa needs `beta` or `delta`, or both `alpha` and `gamma`")
+    if delta is None:
+        delta = beta
+    if alpha is None:
+        room = least_alpha * _ROOM if gamma is None else (gamma / beta) ** (1 / tables)
+        alpha = min(_rounded_up(room), 1.0)
+    if gamma is None:
+        gamma = min(_rounded_up(alpha**tables * beta), 1.0)
+    return Asked(alpha, beta, gamma, delta)
+
+
+def _rounded_up(value: float) -> float:
+    """Return a number of few digits that is hardly larger."""
+    text = f"{value:.4g}"
+    return float(text) if float(text) >= value else float(f"{value * 1.0005:.4g}")
+
+
+def publish_associated(
+    method: str,
+    table: Table,
+    divided: Sequence[Sequence[Column]],
+    asked: Mapping[str, Asked],
+    parameters: Mapping[str, int],
+    randomness: Randomness,
+) -> Release:
+    """Return the release of divided tables whose groups keep what is asked for each attribute.
+
+    *Refuses* (Infeasible): parameters that no groups can keep, with the least that some can.
+    """
+    names = list(asked)
+    sensitive = [table[name] for name in names]
+    values = combinations(divided, sensitive)
+    _refuse_infeasible(table, divided, asked)
+    groups = divide(
+        table,
+        {name: (each.beta, each.delta) for name, each in asked.items()},
+        rng=randomness.generator("group division"),
+    )
+    limits = Limits(
+        min(each.alpha for each in asked.values()),
+        np.array([each.gamma for each in asked.values()]),
+    )
+    groups = merge_groups(values, groups, limits, rng=randomness.generator("merging"))
+    models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
+    repeats = largest_counts(values, groups)[: len(divided)]
+    _refuse_unkept(table, groups, repeats, models)
+    return assemble(
+        anatomized_tables(table, groups, divided, rng=randomness.generator("tables")),
+        method=method,
+        rows=table.rows,
+        models=models,
+        parameters=parameters,
+        is_test=randomness.is_test,
+    )
+
+
+def _least_alpha(table: Table, divided: Sequence[Sequence[Column]]) -> float:
+    """Return the share of the commonest combination of any table: no groups keep a smaller alpha.
+
+    Some group has at least the share that a combination has in the whole table.
+    """
+    return max(
+        int(Groups.of_equal([column.codes for column in part]).sizes.max()) / table.rows
+        for part in divided
+    )
+
+
+def _refuse_infeasible(
+    table: Table, divided: Sequence[Sequence[Column]], asked: Mapping[str, Asked]
+) -> None:
+    problems = []
+    least = _least_alpha(table, divided)
+    alpha = min(each.alpha for each in asked.values())
+    if alpha < least:
+        problems.append(
+            f"alpha = {alpha:g} is infeasible: in one of the tables {least:.1%} of the rows agree; "
+            f"use alpha >= {_rounded_up(least):g}, or another division into tables"
+        )
+    for name, each in asked.items():
+        column = table[name]
+        counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
+        if not counts.sum():
+            raise ParameterError(f"every value of `{name}` is missing")
+        share = int(counts.max()) / int(counts.sum())
+        if each.beta < share:
+            problems.append(
+                f"beta = {each.beta:g} is infeasible: the commonest value of `{name}` has "
+                f"{share:.1%} of the rows; use beta >= {_rounded_up(share):g}"
+            )
+    if problems:
+        raise Infeasible("; ".join(problems))
+
+
+def _refuse_unkept(
+    table: Table,
+    groups: Groups,
+    repeats: npt.NDArray[np.int64],
+    models: Sequence[AlphaBetaGammaDelta],
+) -> None:
+    """Refuse (Infeasible) groups that do not keep the models, with the best that was reached."""
+    names = [model.attribute for model in models]
+    totals = table_totals(table, names)
+    statistics = group_statistics(table, groups, names, repeats)
+    for model in models:
+        bound = model.bind(totals)
+        if not bound.holds(statistics).all():
+            reached = bound.reached(statistics)
+            found = ", ".join(
+                f"{key} = {_rounded_up(float(values.max())):g}"
+                for key, values in zip(_KEYS, reached, strict=True)
+                if values.max() > getattr(model, key)
+            )
+            raise Infeasible(
+                f"no groups were found that keep all four parameters for `{model.attribute}`; the "
+                f"best that was reached is {found}: use at least that, or fewer tables"
+            )

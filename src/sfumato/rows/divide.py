@@ -1,0 +1,185 @@
+"""Group division: groups in which no sensitive value has more than beta, nor strays by delta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import Infeasible
+from sfumato.rows.anatomy import anatomy
+from sfumato.rows.refine import deal_missing, refine
+from sfumato.table import Column, Groups, Table
+from sfumato.table.groups import counting_order
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+def fewest_values(beta: float, delta: float) -> int:
+    """Return N: how many different values a group of values that all differ needs.
+
+    >>> fewest_values(0.05, 0.1), fewest_values(0.3, 1.0)
+    (20, 4)
+    """
+    return max(math.ceil(1 / Fraction(str(beta))), math.ceil(1 / Fraction(str(delta))))
+
+
+def divide(
+    table: Table, asked: Mapping[str, tuple[float, float]], *, rng: np.random.Generator
+) -> Groups:
+    """Return groups in which no value exceeds its beta, or strays by more than its delta.
+
+    `asked` has (beta, delta) by sensitive attribute. Where every attribute allows it, no two people
+    of a group share a value. Else each group has its share of every value: as many groups as keep
+    beta and delta, found by trying fewer and fewer.
+
+    *Refuses* (Infeasible): several attributes that are too uneven for values that all differ.
+    """
+    names = list(asked)
+    least = max(fewest_values(*each) for each in asked.values())
+    if all(is_eligible(table[name], least) for name in names):
+        return divide_unique(table, names, least, rng=rng)
+    if len(names) > 1:
+        raise Infeasible(
+            f"groups of {least} people that differ in every sensitive attribute are infeasible; "
+            "raise beta and delta, or keep one sensitive attribute"
+        )
+    return _divide_evenly(table[names[0]], *asked[names[0]], rng=rng)
+
+
+def is_eligible(column: Column, least: int) -> bool:
+    """Return whether the rows that have a value can be dealt into groups of so many values."""
+    counts = np.bincount(column.codes, minlength=column.cardinality + 1)[: column.cardinality]
+    return bool(counts.sum() > 0 and int(counts.max()) * least <= int(counts.sum()))
+
+
+def divide_unique(
+    table: Table, sensitive: Sequence[str], least: int, *, rng: np.random.Generator
+) -> Groups:
+    """Return groups of at least so many people in which no two share a sensitive value.
+
+    With one attribute the paper's order is tried first: every group takes a row of each of the
+    rarest values that are left. Where that strands the commonest ones, the commonest are taken
+    first, which succeeds whenever every attribute is eligible. Rows that miss the value are dealt
+    evenly over all groups.
+
+    *Source*: SLPPA, Algorithm 1, lines 1 to 19. Departs from the paper: the second attempt;
+    several sensitive attributes.
+    """
+    if len(sensitive) > 1:
+        whole = Groups(np.zeros(table.rows, np.int32), 1)
+        return refine(table, whole, sensitive, least, rng=rng)
+    column = table[sensitive[0]]
+    groups = _rarest_first(column, least, rng)
+    return anatomy(table, column.name, least, rng=rng) if groups is None else groups
+
+
+def _rarest_first(column: Column, least: int, rng: np.random.Generator) -> Groups | None:
+    """Return the groups of the paper's order, None where some rows find no group."""
+    known = np.flatnonzero(column.codes != column.null_code)
+    counts = np.bincount(column.codes[known], minlength=column.cardinality).astype(np.int64)
+    values = np.flatnonzero(counts)
+    by_size = values[np.argsort(counts[values], kind="stable")]
+    group_of, groups = _take_rarest(counts[by_size], least, rng)
+    if groups == 0:
+        return None
+    rank = np.empty(column.cardinality, np.int32)
+    rank[by_size] = np.arange(len(by_size), dtype=np.int32)
+    shuffled = known[rng.permutation(len(known))]
+    rows = shuffled[counting_order(rank[column.codes[shuffled]], len(by_size))]
+    ids = np.full(len(column.codes), -1, np.int32)
+    ids[rows] = group_of
+    whole = Groups(np.zeros(len(ids), np.int32), 1)
+    deal_missing(whole, ids, rng)
+    return Groups(ids, groups)
+
+
+@numba.njit(cache=True, nogil=True)
+def _take_rarest(counts: Ints, least: int, rng: np.random.Generator) -> tuple[Codes, int]:
+    """Return each item's group and the number of groups; 0 groups where an item finds none.
+
+    Buckets ascend by size, and the items of a bucket are numbered in a row. Each round takes one
+    item of each of the first buckets that have any left; the rest of a bucket goes to groups
+    without it.
+    """
+    buckets = len(counts)
+    first_item = np.zeros(buckets + 1, np.int64)
+    for bucket in range(buckets):
+        first_item[bucket + 1] = first_item[bucket] + counts[bucket]
+    group_of = np.full(first_item[-1], -1, np.int32)
+    left = counts.copy()
+    groups = 0
+    head = 0  # buckets before are empty
+    while True:
+        while head < buckets and left[head] == 0:
+            head += 1
+        taken, bucket = 0, head
+        while bucket < buckets and taken < least:
+            taken += left[bucket] > 0
+            bucket += 1
+        if taken < least:
+            break
+        for other in range(head, bucket):
+            if left[other] > 0:
+                left[other] -= 1
+                group_of[first_item[other] + left[other]] = groups
+        groups += 1
+    free = np.empty(groups, np.int64)
+    has_it = np.zeros(groups, np.bool_)
+    for bucket in range(buckets):
+        if left[bucket] == 0:
+            continue
+        has_it[:] = False
+        for item in range(first_item[bucket] + left[bucket], first_item[bucket + 1]):
+            has_it[group_of[item]] = True
+        length = 0
+        for group in range(groups):
+            if not has_it[group]:
+                free[length] = group
+                length += 1
+        if length < left[bucket]:
+            return group_of, 0
+        for i in range(left[bucket]):  # so many of them, drawn without putting back
+            j = rng.integers(i, length)
+            free[i], free[j] = free[j], free[i]
+            group_of[first_item[bucket] + i] = free[i]
+    return group_of, groups
+
+
+def _divide_evenly(
+    column: Column, beta: float, delta: float, *, rng: np.random.Generator
+) -> Groups:
+    """Return groups with their share of every value: rows dealt in turn, value by value."""
+    known = np.flatnonzero(column.codes != column.null_code)
+    counts = np.bincount(column.codes[known], minlength=column.cardinality)
+    groups = _most_even_groups(counts, beta, delta)
+    shuffled = known[rng.permutation(len(known))]
+    rows = shuffled[counting_order(column.codes[shuffled], column.cardinality)]
+    ids = np.full(len(column.codes), -1, np.int32)
+    ids[rows] = np.arange(len(rows), dtype=np.int64) % groups
+    deal_missing(Groups(np.zeros(len(ids), np.int32), 1), ids, rng)
+    return Groups(ids, groups)
+
+
+def _most_even_groups(counts: npt.NDArray[np.int64], beta: float, delta: float) -> int:
+    """Return how many groups a deal in turn may have; one group always keeps a feasible beta.
+
+    A group gets a value's rows divided by the groups, rounded up or down; so its share lies
+    between two fractions that are easily compared with beta and delta. This may be fewer groups
+    than would do.
+    """
+    total = int(counts.sum())
+    prior = counts / total
+    groups = total
+    while groups > 1:
+        fewest, most = total // groups, -(-total // groups)
+        low, high = (counts // groups) / most, -(-counts // groups) / fewest
+        if high.max() <= beta and max((high - prior).max(), (prior - low).max()) <= delta:
+            return groups
+        groups -= max(groups // 64, 1)
+    return 1

@@ -1,0 +1,182 @@
+"""Groups merged until no combination of quasi-identifiers is too common in any table of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.models.statistics import Ints
+from sfumato.rows.eligible_runs import Counter, Values, new_counter
+from sfumato.table import Column, Groups
+from sfumato.table.groups import packed
+
+Codes = npt.NDArray[np.int32]
+Reals = npt.NDArray[np.float64]
+
+# Errs towards merging no more than needed; the model decides in whole numbers in the end.
+_SLACK = 1e-12
+
+
+class Limits(NamedTuple):
+    """The most that a share of a table may be, and a product of shares: one a sensitive table."""
+
+    alpha: float
+    gammas: Reals
+
+
+def combinations(tables: Sequence[Sequence[Column]], sensitive: Sequence[Column]) -> Values:
+    """Return what every row shows in each quasi-identifier table, then in each sensitive one.
+
+    Combinations are numbered from 1 on in one go; a missing sensitive value is 0.
+    """
+    rows = len(sensitive[0].codes)
+    of_row = np.empty((len(tables) + len(sensitive), rows), np.int32)
+    attribute = [np.full(1, -1, np.int32)]
+    first = 1
+    for i, columns in enumerate(tables):
+        shown = Groups.of_equal([column.codes for column in columns])
+        of_row[i] = shown.ids + first
+        attribute.append(np.full(shown.count, i, np.int32))
+        first += shown.count
+    for i, column in enumerate(sensitive, start=len(tables)):
+        of_row[i] = np.where(column.codes == column.null_code, 0, column.codes + first)
+        attribute.append(np.full(column.cardinality, i, np.int32))
+        first += column.cardinality
+    return Values(of_row, np.concatenate(attribute))
+
+
+def largest_counts(values: Values, groups: Groups) -> Ints:
+    """Return how many rows of each group share its commonest combination, by table."""
+    found = np.zeros((len(values.of_row), groups.count), np.int64)
+    for table, shown in enumerate(values.of_row):
+        known = shown > 0
+        keys, counts = np.unique(packed([groups.ids[known], shown[known]]), return_counts=True)
+        owner = keys // (int(shown.max(initial=0)) + 1)
+        np.maximum.at(found[table], owner, counts)
+    return found
+
+
+def merge_groups(
+    values: Values, groups: Groups, limits: Limits, *, rng: np.random.Generator
+) -> Groups:
+    """Return groups merged until none exceeds the limits, or all are one.
+
+    `values` are those of `combinations`; the last tables, as many as there are gammas, are
+    sensitive. Groups that exceed a limit most come first; each takes in others, those with most
+    room first, until it fits. Every group is taken in once, so the work is that of one pass.
+
+    *Source*: SLPPA, Algorithm 1, lines 20 to 41, which takes in the last groups first.
+    """
+    tables = len(values.of_row) - len(limits.gammas)
+    largest = largest_counts(values, groups)
+    shares = largest[:tables] / groups.sizes
+    product = shares.prod(axis=0)
+    known = np.stack([np.bincount(groups.ids, shown > 0, groups.count) for shown in values.of_row])
+    used = shares.max(axis=0) / limits.alpha
+    for i, gamma in enumerate(limits.gammas):
+        common = largest[tables + i] / np.maximum(known[tables + i], 1)
+        used = np.maximum(used, product * common / gamma)
+    order = np.argsort(used + 1e-9 * rng.random(groups.count), kind="stable")
+    fitting = int(np.count_nonzero(used <= 1 + _SLACK))
+    sorted_values = Values(values.of_row[:, groups.order], values.attribute)
+    target = _take_in(
+        sorted_values, groups.offsets, order, fitting, tables, limits, new_counter(values)
+    )
+    found, dense = np.unique(target, return_inverse=True)
+    return Groups(dense[groups.ids].astype(np.int32), len(found))
+
+
+@numba.njit(cache=True, nogil=True)
+def _take_in(
+    values: Values,
+    offsets: Ints,
+    order: Ints,
+    fitting: int,
+    tables: int,
+    limits: Limits,
+    counter: Counter,
+) -> Codes:
+    """Return the merged group of every group; some numbers are not used.
+
+    Groups stand in order of what they use of their limits: the first `fitting` ones fit.
+    """
+    groups = len(order)
+    target = np.full(groups, -1, np.int32)
+    before = np.full(groups, -1, np.int64)  # the group taken in before, of the same merged group
+    latest = np.full(groups, -1, np.int64)  # the last taken in, by merged group
+    merged = 0
+    roomy, tight = 0, groups - 1  # the next to be taken in, and the next to be mended
+    while tight >= fitting and tight >= roomy:
+        _forget(counter)
+        size = 0
+        group = order[tight]
+        tight -= 1
+        while group >= 0:
+            size += _add_group(values, offsets, group, counter)
+            target[group] = merged
+            before[group] = latest[merged]
+            latest[merged] = group
+            group = -1
+            if not _fits(counter, size, tables, limits) and roomy <= tight:
+                group = order[roomy]
+                roomy += 1
+        mended = merged - 1
+        # only what has been mended is left to take in
+        while mended >= 0 and not _fits(counter, size, tables, limits):
+            group = latest[mended]
+            while group >= 0:
+                size += _add_group(values, offsets, group, counter)
+                target[group] = merged
+                group = before[group]
+            mended -= 1
+        merged += 1
+    for place in range(roomy, fitting):
+        target[order[place]] = merged
+        merged += 1
+    return target
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_group(values: Values, offsets: Ints, group: int, counter: Counter) -> int:
+    for table in range(len(values.of_row)):
+        for row in range(offsets[group], offsets[group + 1]):
+            value = values.of_row[table, row]
+            if value == 0:
+                continue
+            if counter.counts[value] == 0:
+                counter.found[counter.length[0]] = value
+                counter.length[0] += 1
+            counter.counts[value] += 1
+            counter.known[table] += 1
+            counter.largest[table] = max(counter.largest[table], counter.counts[value])
+    return int(offsets[group + 1] - offsets[group])
+
+
+@numba.njit(cache=True, nogil=True)
+def _forget(counter: Counter) -> None:
+    for i in range(counter.length[0]):
+        counter.counts[counter.found[i]] = 0
+    counter.length[0] = 0
+    counter.known[:] = 0
+    counter.largest[:] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _fits(counter: Counter, size: int, tables: int, limits: Limits) -> bool:
+    product = 1.0
+    for table in range(tables):
+        share = counter.largest[table] / size
+        product *= share
+        if share > limits.alpha * (1 + _SLACK):
+            return False
+    for i in range(len(limits.gammas)):
+        known = counter.known[tables + i]
+        if known > 0 and product * counter.largest[tables + i] / known > limits.gammas[i] * (
+            1 + _SLACK
+        ):
+            return False
+    return True
