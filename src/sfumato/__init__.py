@@ -38,8 +38,21 @@ if TYPE_CHECKING:
     )
     from sfumato.io.read import read_table
     from sfumato.jobs.policy import Policy
-    from sfumato.methods import LGB, METHODS, Anatomy, Mondrian, TopDown
+    from sfumato.methods import (
+        AIP,
+        ARP,
+        ASN,
+        LGB,
+        METHODS,
+        NG,
+        SLPPA,
+        Anatomy,
+        Mondrian,
+        Slicing,
+        TopDown,
+    )
     from sfumato.models import (
+        AlphaBetaGammaDelta,
         AlphaKAnonymity,
         BetaLikeness,
         DeltaPresence,
@@ -66,7 +79,13 @@ if TYPE_CHECKING:
         Schema,
     )
     from sfumato.table import decode, encode
-    from sfumato.utility import ncp
+    from sfumato.utility import (
+        discernibility,
+        glp,
+        mean_probability,
+        ncp,
+        reconstruction_error,
+    )
 
 _ROOMS = {
     "sfumato.audit": ("AuditReport", "audit"),
@@ -83,8 +102,21 @@ _ROOMS = {
     ),
     "sfumato.io.read": ("read_table",),
     "sfumato.jobs.policy": ("Policy",),
-    "sfumato.methods": ("LGB", "METHODS", "Anatomy", "Mondrian", "TopDown"),
+    "sfumato.methods": (
+        "AIP",
+        "ARP",
+        "ASN",
+        "LGB",
+        "METHODS",
+        "NG",
+        "SLPPA",
+        "Anatomy",
+        "Mondrian",
+        "Slicing",
+        "TopDown",
+    ),
     "sfumato.models": (
+        "AlphaBetaGammaDelta",
         "AlphaKAnonymity",
         "BetaLikeness",
         "DeltaPresence",
@@ -111,14 +143,26 @@ _ROOMS = {
         "Schema",
     ),
     "sfumato.table": ("decode", "encode"),
-    "sfumato.utility": ("ncp",),
+    "sfumato.utility": (
+        "discernibility",
+        "glp",
+        "mean_probability",
+        "ncp",
+        "reconstruction_error",
+    ),
 }
 _MODULES = ("datasets",)
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "AIP",
+    "ARP",
+    "ASN",
     "LGB",
     "METHODS",
+    "NG",
+    "SLPPA",
+    "AlphaBetaGammaDelta",
     "AlphaKAnonymity",
     "Anatomy",
     "Attribute",
@@ -152,6 +196,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SfumatoError",
+    "Slicing",
     "TCloseBuckets",
     "TCloseness",
     "TopDown",
@@ -159,9 +204,13 @@ __all__ = [
     "audit",
     "datasets",
     "decode",
+    "discernibility",
     "encode",
+    "glp",
+    "mean_probability",
     "ncp",
     "read_table",
+    "reconstruction_error",
 ]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sfumato.methods.column_blocks import blocks_of, check_blocks
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
 from sfumato.models import LDiversity
+from sfumato.models.model import one_of
 from sfumato.publish.assemble import assemble
 from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness
@@ -24,6 +25,8 @@ class Slicing(Method):
 
     `columns` is the number of blocks of quasi-identifiers (found by k-medoids on their
     associations), or the blocks themselves; each sensitive attribute is a block of its own.
+    `variant` is that of l-diversity: `distinct` only asks for l values in a group, however common
+    one of them is.
 
     *Source*: Li, Li, Zhang, Molloy, "Slicing: A New Approach for Privacy Preserving Data
     Publishing" (2012). Departs from the paper: the sensitive attribute stands alone, and what is
@@ -40,18 +43,20 @@ class Slicing(Method):
     name: ClassVar[str] = "slicing"
     l: int  # noqa: E741 -- the parameter's name in every paper
     columns: int | Sequence[Sequence[str]] = 2
+    variant: Literal["frequency", "distinct"] = "frequency"
 
     def __post_init__(self) -> None:
-        LDiversity("", self.l)
+        one_of(self.variant, ("frequency", "distinct"), "variant", self.name)
+        LDiversity("", self.l, self.variant)
         check_blocks(self.columns, self.name)
 
-    def values_needed(self) -> int:
-        """Return l."""
-        return self.l
+    def values_needed(self) -> int | None:
+        """Return l; distinct diversity needs no value to be rarer."""
+        return self.l if self.variant == "frequency" else None
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)
-        models = [LDiversity(name, self.l) for name in names]
+        models = [LDiversity(name, self.l, self.variant) for name in names]
         groups = mondrian(table, models, rng=randomness.generator("mondrian ties"))
         blocks = blocks_of(table, self.columns, self.name)
         return assemble(

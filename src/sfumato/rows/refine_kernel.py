@@ -55,14 +55,19 @@ def refine_groups(
     blocks = 0
     for group in range(groups):
         start, end = offsets[group], offsets[group + 1]
-        counts = _run_lengths(codes, start, end)
-        rounds, made = rounds_of_largest(counts, l)
+        first_rows, lengths = _runs(codes, start, end)
+        # in random order: of equally common values, those that are left must not always be the same
+        _shuffle(first_rows, lengths, rng)
+        rounds, made = rounds_of_largest(lengths, l)
         first_block[group], last_block[group] = blocks, blocks + made
-        for i in range(end - start):
-            if rounds[i] >= 0:
-                block_of[start + i] = blocks + rounds[i]
-            else:
-                _leave(residues, codes[start + i], start + i)
+        item = 0
+        for run in range(len(lengths)):
+            for row in range(first_rows[run], first_rows[run] + lengths[run]):
+                if rounds[item] >= 0:
+                    block_of[row] = blocks + rounds[item]
+                else:
+                    _leave(residues, codes[row], row)
+                item += 1
         blocks += made
         while residues.length[0] >= l:
             _take_round(residues, l, block_of, blocks)
@@ -72,18 +77,29 @@ def refine_groups(
 
 
 @numba.njit(cache=True, nogil=True)
-def _run_lengths(codes: Codes, start: int, end: int) -> Ints:
+def _runs(codes: Codes, start: int, end: int) -> tuple[Ints, Ints]:
+    """Return where the runs of equal codes start, and how long they are."""
     runs = 0
     for row in range(start, end):
         if row == start or codes[row] != codes[row - 1]:
             runs += 1
+    first_rows = np.empty(runs, np.int64)
     lengths = np.zeros(runs, np.int64)
     run = -1
     for row in range(start, end):
         if row == start or codes[row] != codes[row - 1]:
             run += 1
+            first_rows[run] = row
         lengths[run] += 1
-    return lengths
+    return first_rows, lengths
+
+
+@numba.njit(cache=True, nogil=True)
+def _shuffle(first_rows: Ints, lengths: Ints, rng: np.random.Generator) -> None:
+    for last in range(len(lengths) - 1, 0, -1):
+        other = rng.integers(0, last + 1)
+        first_rows[last], first_rows[other] = first_rows[other], first_rows[last]
+        lengths[last], lengths[other] = lengths[other], lengths[last]
 
 
 @numba.njit(cache=True, nogil=True)

@@ -226,20 +226,23 @@ def _cheapest(
     """
     blocks = len(sizes)
     chosen, fewest = NOBODY, len(out) + 1
+    # few random numbers, as one takes longer than a look
+    chance = draw(rng, len(members))
     turn = draw(rng, blocks)
+    stride = 1 if blocks <= _LOOKS else 1 + draw(rng, blocks - 1)
     for look in range(min(blocks, _LOOKS)):
-        block = (turn + look) % blocks if blocks <= _LOOKS else draw(rng, blocks)
+        block = (turn + look * stride) % blocks
         if block == avoided:
             block = (block + 1) % blocks
         count = _alike(values, start, places, row, block, scratch)
         if count == 0:
             if first[block] + sizes[block] < first[block + 1]:
                 return block, 0  # open, but not among the open ones looked at
-            scratch[0] = members[first[block] + draw(rng, sizes[block])]
+            scratch[0] = members[first[block] + (chance + look) % sizes[block]]
             count = 1
         refuge = NOBODY
         if count == 1:
-            refuge = opened[draw(rng, len(opened))]
+            refuge = opened[(chance + look) % len(opened)]
             if refuge == block or not _fits(values, start, places, scratch[0], refuge):
                 refuge = NOBODY
         if count < fewest or refuge != NOBODY:
