@@ -13,9 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import sfumato.methods.anatomy
+import sfumato.methods.arp
 import sfumato.methods.mondrian
+import sfumato.methods.slppa
 from sfumato.datasets import adult_schema, census, census_schema, load_adult
-from sfumato.methods import Anatomy, Method, Mondrian
+from sfumato.methods import ARP, SLPPA, Anatomy, Method, Mondrian
 from sfumato.schema import Hierarchy, Schema
 
 K = 10
@@ -57,6 +59,28 @@ CASES: dict[str, Case] = {
         Anatomy(l=L),
         sfumato.methods.anatomy,
         {"anatomy": "partition", "anatomized_tables": "publish", "assemble": "publish"},
+    ),
+    "arp": Case(
+        ARP(l=L),
+        sfumato.methods.arp,
+        {
+            "initial_partition": "partition",
+            "refine": "partition",
+            "anatomized_tables": "publish",
+            "assemble": "publish",
+        },
+    ),
+    "slppa": Case(
+        SLPPA(alpha=0.5, beta=1 / L, gamma=0.02, delta=1 / L, tables=3),
+        sfumato.methods.slppa,
+        {
+            "divide_columns": "partition",
+            "combinations": "partition",
+            "divide": "partition",
+            "merge_groups": "partition",
+            "anatomized_tables": "publish",
+            "assemble": "publish",
+        },
     ),
 }
 

@@ -38,14 +38,15 @@ def random_queries(
     queries: list[Query] = []
     while len(queries) < count:
         chosen = rng.choice(len(names), CONDITIONS, replace=False)
-        predicate = And(tuple(_condition(table[names[i]], rng) for i in chosen))
+        predicate = And(tuple(random_condition(table[names[i]], rng) for i in chosen))
         total = float(numbers[evaluate(predicate, table)].sum())
         if total > 0:
             queries.append(Query(predicate, total))
     return queries
 
 
-def _condition(column: Column, rng: np.random.Generator) -> Predicate:
+def random_condition(column: Column, rng: np.random.Generator) -> Predicate:
+    """Return a random relation to a random number, or one of several random values."""
     values = column.values.to_pylist()
     if column.kind is Kind.NUMERIC:
         operator = _OPERATORS[rng.integers(len(_OPERATORS))]

@@ -22,6 +22,7 @@ Reals = npt.NDArray[np.float64]
 
 # Numbers that differ by less than this share are compared exactly, in whole numbers.
 _NEAR = 1e-9
+_FINEST = 10**9  # so that a count times the denominator of a share stays far below 2**63
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -190,10 +191,9 @@ def _largest(histogram: Histogram, null_code: int) -> Ints:
 
 def _at_most(counts: Ints, sizes: Ints, share: float) -> Bools:
     limit = Fraction(str(share))
-    fits = counts <= share * sizes
-    for group in np.flatnonzero(np.abs(counts - share * sizes) <= _NEAR * np.maximum(sizes, 1)):
-        fits[group] = int(counts[group]) * limit.denominator <= limit.numerator * int(sizes[group])
-    return np.asarray(fits)
+    if limit.denominator > _FINEST:  # rounded down, which errs towards refusal
+        limit = Fraction(math.floor(limit * _FINEST), _FINEST)
+    return np.asarray(counts * limit.denominator <= limit.numerator * sizes)
 
 
 def _product_at_most(
