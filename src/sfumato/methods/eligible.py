@@ -22,4 +22,6 @@ def sensitive_names(table: Table, method: str) -> list[str]:
             raise ParameterError(
                 f"{method} cannot keep a `min_width` for '{column.name}'; use mondrian"
             )
+        if not column.cardinality:
+            raise ParameterError(f"{method}: every value of `{column.name}` is missing")
     return [column.name for column in table.sensitive]

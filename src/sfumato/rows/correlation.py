@@ -22,6 +22,7 @@ from sfumato.rows.eligible_runs import (
     new_pile,
     values_of,
 )
+from sfumato.rows.sorting import sort_first
 from sfumato.table import Column, Groups, Table
 
 Codes = npt.NDArray[np.int32]
@@ -72,8 +73,8 @@ def correlation_partition(
     codes = np.stack([column.codes for column in columns])
     widths = np.array([column.cardinality + 1 for column in columns])
     values = values_of(targets, order)
-    counter, pile = new_counter(values), new_pile(values, table.rows)
-    begins = _partition(codes, widths, values, l, merged == "split", rng, order, counter, pile)
+    counters, pile = (new_counter(values), new_counter(values)), new_pile(values, table.rows)
+    begins = _partition(codes, widths, values, l, merged == "split", rng, order, counters, pile)
     ids = np.empty(table.rows, np.int32)
     ids[order] = np.cumsum(begins) - 1
     return Groups(ids, int(begins.sum()))
@@ -88,7 +89,7 @@ def _partition(
     cut_merged: bool,
     rng: np.random.Generator,
     order: Ints,
-    counter: Counter,
+    counters: tuple[Counter, Counter],
     pile: Pile,
 ) -> npt.NDArray[np.bool_]:
     """Sort the rows, and return at which places of that order a group begins."""
@@ -109,7 +110,7 @@ def _partition(
             if place == start or codes[attribute, row] != codes[attribute, order[place - 1]]:
                 starts[runs] = place
                 runs += 1
-        done = join_runs(sorted_values, starts[:runs], end, l, rng, counter, pile)
+        done = join_runs(sorted_values, starts[:runs], end, l, rng, counters, pile)
         for i in range(done):
             stop = pile.start[i + 1] if i + 1 < done else end
             is_final = pile.parts[i] > 1 and not cut_merged
@@ -124,13 +125,13 @@ def _partition(
 def _sort(order: Ints, start: int, end: int, codes: Codes, width: int, scratch: Ints) -> None:
     """Sort some places of the order by code, rows of a code as they stand."""
     if end - start < width:  # few rows, many codes
-        for place in range(start + 1, end):
-            row = order[place]
-            before = place - 1
-            while before >= start and codes[order[before]] > codes[row]:
-                order[before + 1] = order[before]
-                before -= 1
-            order[before + 1] = row
+        for place in range(start, end):
+            scratch[place] = codes[order[place]] * np.int64(len(order)) + place
+        keys = scratch[start:end]
+        sort_first(keys, end - start)
+        for place in range(start, end):
+            scratch[place] = order[scratch[place] % len(order)]
+        order[start:end] = scratch[start:end]
         return
     place_of = np.zeros(width + 1, np.int64)
     for place in range(start, end):

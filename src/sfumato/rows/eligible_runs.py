@@ -93,7 +93,7 @@ def join_runs(
     end: int,
     l: int,  # noqa: E741
     rng: np.random.Generator,
-    counter: Counter,
+    counters: tuple[Counter, Counter],
     pile: Pile,
 ) -> int:
     """Return how many runs are left when each is eligible; the pile has their starts and parts.
@@ -101,48 +101,82 @@ def join_runs(
     Run i holds the rows from `starts[i]` up to the next start or `end`. From left to right, a run
     that is not eligible joins a random neighbour, the one before (with all that it has joined) or
     the one after, until it is. If all rows together are eligible, so is every run in the end. The
-    counter is empty before and after.
+    counters are empty before and after.
 
-    A joined run keeps the counts of its values, so that to join it costs as many steps as it has
-    different values, not rows.
+    The counts of the run at hand, and of the one on top of the pile, are at hand, so that joining
+    a small run to a large one before it costs the steps of the small one. Deeper runs keep the
+    counts of their values.
     """
+    at_hand, on_top = counters
     runs = len(starts)
     done = 0
     pile.bottom[0] = 0
+    is_counted = False  # whether `on_top` has the counts of the topmost run
     run = 0
     while run < runs:
         first, parts = starts[run], 1
         run += 1
         stop = starts[run] if run < runs else end
-        _count(values, first, stop, counter)
-        while not _eligible(counter, l):
+        _count(values, first, stop, at_hand)
+        while not _eligible(at_hand, l):
             if done == 0 and run == runs:
                 break  # all rows together: the caller's duty
             if done > 0 and (run == runs or rng.integers(0, 2) == 0):
                 done -= 1
                 first = pile.start[done]
                 parts += pile.parts[done]
-                for i in range(pile.bottom[done], pile.bottom[done + 1]):
-                    _add(values, pile.values[i], pile.counts[i], counter)
+                if is_counted:
+                    _pour(values, at_hand, on_top)
+                    at_hand, on_top = on_top, at_hand
+                    is_counted = False
+                else:
+                    for i in range(pile.bottom[done], pile.bottom[done + 1]):
+                        _add(values, pile.values[i], pile.counts[i], at_hand)
             else:
                 run += 1
                 further = starts[run] if run < runs else end
-                _count(values, stop, further, counter)
+                _count(values, stop, further, at_hand)
                 stop = further
                 parts += 1
+        if is_counted:
+            _put_away(on_top, pile, done - 1)
         pile.start[done] = first
         pile.parts[done] = parts
-        top = pile.bottom[done]
-        for i in range(counter.length[0]):
-            pile.values[top + i] = counter.found[i]
-            pile.counts[top + i] = counter.counts[counter.found[i]]
-            counter.counts[counter.found[i]] = 0
         done += 1
-        pile.bottom[done] = top + counter.length[0]
-        counter.length[0] = 0
-        counter.known[:] = 0
-        counter.largest[:] = 0
+        at_hand, on_top = on_top, at_hand
+        is_counted = True
+    empty(on_top)
     return done
+
+
+@numba.njit(cache=True, nogil=True)
+def _pour(values: Values, source: Counter, target: Counter) -> None:
+    """Add the counts of one to the other, and empty it."""
+    for i in range(source.length[0]):
+        value = source.found[i]
+        _add(values, value, source.counts[value], target)
+    empty(source)
+
+
+@numba.njit(cache=True, nogil=True)
+def _put_away(counter: Counter, pile: Pile, run: int) -> None:
+    """Keep the counts of a run on the pile, and empty the counter."""
+    bottom = pile.bottom[run]
+    for i in range(counter.length[0]):
+        pile.values[bottom + i] = counter.found[i]
+        pile.counts[bottom + i] = counter.counts[counter.found[i]]
+    pile.bottom[run + 1] = bottom + counter.length[0]
+    empty(counter)
+
+
+@numba.njit(cache=True, nogil=True)
+def empty(counter: Counter) -> None:
+    """Forget all counts."""
+    for i in range(counter.length[0]):
+        counter.counts[counter.found[i]] = 0
+    counter.length[0] = 0
+    counter.known[:] = 0
+    counter.largest[:] = 0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.models.statistics import Ints
-from sfumato.rows.eligible_runs import Counter, Values, new_counter
+from sfumato.rows.eligible_runs import Counter, Values, empty, new_counter
 from sfumato.table import Column, Groups
 from sfumato.table.groups import packed
 
@@ -111,7 +111,7 @@ def _take_in(
     merged = 0
     roomy, tight = 0, groups - 1  # the next to be taken in, and the next to be mended
     while tight >= fitting and tight >= roomy:
-        _forget(counter)
+        empty(counter)
         size = 0
         group = order[tight]
         tight -= 1
@@ -154,15 +154,6 @@ def _add_group(values: Values, offsets: Ints, group: int, counter: Counter) -> i
             counter.known[table] += 1
             counter.largest[table] = max(counter.largest[table], counter.counts[value])
     return int(offsets[group + 1] - offsets[group])
-
-
-@numba.njit(cache=True, nogil=True)
-def _forget(counter: Counter) -> None:
-    for i in range(counter.length[0]):
-        counter.counts[counter.found[i]] = 0
-    counter.length[0] = 0
-    counter.known[:] = 0
-    counter.largest[:] = 0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -9,16 +9,21 @@ knows the cells that are not sensitive, and in a bucket they would be known elem
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible
+from sfumato.rows.unite_kernel import packed, unite
 from sfumato.table import Groups
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+# So many patterns are compared with each other: more make unions hardly better, and slow.
+MOST_TOGETHER = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,35 +48,49 @@ class Patterns:
         return cls(groups, np.stack([flag[first] for flag in flags], axis=1))
 
     def unions(self, people: Ints, k: int) -> list[Union]:
-        """Return which undersized patterns to unite, at the least cost in withheld cells.
+        """Return which undersized patterns to unite, at a small cost in withheld cells.
 
         `people` counts the people of each pattern. Repeatedly the smallest undersized union joins
-        whatever makes the fewest cells withheld: another undersized one, or k people of a pattern
-        that is large enough. Refuses a table of fewer than k people.
+        what is nearest, which is what makes the fewest cells withheld (flags that differ, times
+        people): another undersized one, or k people of a pattern that is large enough. Of very
+        many patterns only those are looked at that have some flags in common (`_blocks`).
+
+        Refuses (Infeasible) a table of fewer than k people.
         """
         if people.sum() < k:
             raise Infeasible(
                 f"k = {k} is more than the {int(people.sum())} people in the table; "
                 f"use k <= {int(people.sum())}"
             )
-        pending = [
-            Union((int(p),), int(people[p]), self.flags[p], self.flags[p], None)
-            for p in np.flatnonzero(people < k)
-        ]
-        hosts = np.flatnonzero(people >= k).tolist()
-        done: list[Union] = []
-        while pending:
-            pending.sort(key=lambda union: union.people, reverse=True)
-            smallest = pending.pop()
-            others = pending or ([] if hosts else done)
-            joins = [(smallest.cost(o.all, o.any, o.people), i) for i, o in enumerate(others)]
-            visits = [(smallest.cost(self.flags[p], self.flags[p], k), p) for p in hosts]
-            if visits and (not joins or min(visits) <= min(joins)):
-                done.append(replace(smallest, host=min(visits)[1]))
-                continue
-            joined = smallest.joined(others.pop(min(joins)[1]))
-            (done if joined.people >= k else pending).append(joined)
-        return done
+        unions: list[Union] = []
+        if (people < k).any():
+            for block in _blocks(self.flags, people, k):
+                unions += self._united(block, people, k)
+        return unions
+
+    def _united(self, block: Ints, people: Ints, k: int) -> list[Union]:
+        """Return the unions of the undersized patterns of a block."""
+        small, hosts = block[people[block] < k], block[people[block] >= k]
+        leaders, host_of = unite(
+            packed(self.flags[small]), people[small], packed(self.flags[hosts]), k
+        )
+        order = np.argsort(leaders, kind="stable")
+        starts = np.flatnonzero(np.diff(leaders[order], prepend=-1))
+        found = []
+        for members in np.split(order, starts[1:]):
+            host = int(host_of[leaders[members[0]]]) if len(members) else -1
+            patterns = small[members]
+            flags = self.flags[patterns]
+            found.append(
+                Union(
+                    tuple(patterns.tolist()),
+                    int(people[patterns].sum()),
+                    flags.all(axis=0),
+                    flags.any(axis=0),
+                    int(hosts[host]) if host >= 0 else None,
+                )
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,17 +106,32 @@ class Union:
     any: Bools
     host: int | None
 
-    def cost(self, other_all: Bools, other_any: Bools, other_people: int) -> int:
-        """Return how many cells would be withheld if others with these flags joined."""
-        mixed = int(np.count_nonzero((self.any | other_any) & ~(self.all & other_all)))
-        return mixed * (self.people + other_people)
 
-    def joined(self, other: Union) -> Union:
-        """Return the union of the two."""
-        return Union(
-            self.patterns + other.patterns,
-            self.people + other.people,
-            self.all & other.all,
-            self.any | other.any,
-            None,
-        )
+def _blocks(flags: Bools, people: Ints, k: int) -> Iterator[Ints]:
+    """Return the patterns in blocks of at most `MOST_TOGETHER`, each of k people or more.
+
+    Uniting compares all patterns of a block with each other, which for very many would take a
+    time without end. Blocks are halved by the flag that parts their patterns most evenly, so that
+    most near ones stay together; one that no flag parts into k people and k people stays whole.
+    """
+    pending = [np.arange(len(flags))]
+    while pending:
+        block = pending.pop()
+        parts = _halves(block, flags, people, k) if len(block) > MOST_TOGETHER else None
+        if parts is None:
+            yield block
+        else:
+            pending.extend(parts)
+
+
+def _halves(block: Ints, flags: Bools, people: Ints, k: int) -> tuple[Ints, Ints] | None:
+    """Return the patterns without and with a flag, k people each; None if no flag does it."""
+    here = flags[block]
+    having = here.sum(axis=0)
+    weight = (here * people[block, None]).sum(axis=0)
+    fits = (weight >= k) & (people[block].sum() - weight >= k)
+    if not fits.any():
+        return None
+    evenness = np.where(fits, np.minimum(having, len(block) - having), -1)
+    has = here[:, int(np.argmax(evenness))]
+    return block[~has], block[has]

@@ -14,7 +14,7 @@ from sfumato.rows.eligible_runs import join_runs, new_counter, new_pile, values_
 from sfumato.rows.refine_kernel import new_residues, refine_groups
 from sfumato.rows.refine_several import split_unique
 from sfumato.table import Groups, Table
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import counting_order, packed
 
 
 def join_ineligible(
@@ -36,7 +36,8 @@ def join_ineligible(
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
     values = values_of([table[name] for name in sensitive], groups.order)
     pile = new_pile(values, groups.count)
-    done = join_runs(values, groups.offsets[:-1], table.rows, l, rng, new_counter(values), pile)
+    counters = new_counter(values), new_counter(values)
+    done = join_runs(values, groups.offsets[:-1], table.rows, l, rng, counters, pile)
     joined = np.repeat(np.arange(done, dtype=np.int32), pile.parts[:done])
     return Groups(joined[groups.ids], done)
 
@@ -127,21 +128,26 @@ def _refine_one(
 
 
 def deal_missing(groups: Groups, ids: npt.NDArray[np.int32], rng: np.random.Generator) -> None:
-    """Give rows without a block one that holds rows of their own group, evenly and at random."""
+    """Give rows without a block one made of rows of their own group alone, evenly and at random.
+
+    A block of several groups would lose of what it tells of each by taking in more rows.
+    """
     missing = np.flatnonzero(ids < 0)
     if len(missing) == 0:
         return
     known = np.flatnonzero(ids >= 0)
-    pairs = np.unique(groups.ids[known].astype(np.int64) * (int(ids.max()) + 1) + ids[known])
+    width = int(ids.max()) + 1
+    pairs = np.unique(packed([groups.ids[known], ids[known]]))
+    shared = np.bincount(pairs % width, minlength=width) > 1
+    pairs = pairs[~shared[pairs % width]]
     pairs = pairs[rng.permutation(len(pairs))]
-    owner = (pairs // (int(ids.max()) + 1)).astype(np.int32)
-    pairs = pairs[counting_order(owner, groups.count)]
-    blocks = (pairs % (int(ids.max()) + 1)).astype(np.int32)
+    owner = (pairs // width).astype(np.int32)
+    blocks = (pairs % width)[counting_order(owner, groups.count)]
     held = np.bincount(owner, minlength=groups.count)
-    first = np.concatenate(([0], np.cumsum(held)))[:-1]
+    first = np.cumsum(held) - held
     missing = missing[rng.permutation(len(missing))]
     missing = missing[counting_order(groups.ids[missing], groups.count)]
     group = groups.ids[missing]
-    before = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=groups.count))))[:-1]
-    turn = np.arange(len(missing)) - before[group]
+    here = np.bincount(group, minlength=groups.count)
+    turn = np.arange(len(missing)) - (np.cumsum(here) - here)[group]
     ids[missing] = blocks[first[group] + turn % held[group]]

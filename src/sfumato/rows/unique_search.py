@@ -22,6 +22,8 @@ _STEPS_PER_ROW = 4
 # Blocks that a row without one looks at; all, if there are no more.
 _OPEN_LOOKS = 8
 _LOOKS = 16
+# One row in so many takes any block, or the search could go in circles.
+_WHIM = 32
 
 
 @numba.njit(cache=True, nogil=True)
@@ -226,11 +228,10 @@ def _cheapest(
     """
     blocks = len(sizes)
     chosen, fewest = NOBODY, len(out) + 1
-    # few random numbers, as one takes longer than a look
-    chance = draw(rng, len(members))
     turn = draw(rng, blocks)
     stride = 1 if blocks <= _LOOKS else 1 + draw(rng, blocks - 1)
-    for look in range(min(blocks, _LOOKS)):
+    looks = 1 if draw(rng, _WHIM) == 0 else min(blocks, _LOOKS)
+    for look in range(looks):
         block = (turn + look * stride) % blocks
         if block == avoided:
             block = (block + 1) % blocks
@@ -238,11 +239,11 @@ def _cheapest(
         if count == 0:
             if first[block] + sizes[block] < first[block + 1]:
                 return block, 0  # open, but not among the open ones looked at
-            scratch[0] = members[first[block] + (chance + look) % sizes[block]]
+            scratch[0] = members[first[block] + draw(rng, sizes[block])]
             count = 1
         refuge = NOBODY
         if count == 1:
-            refuge = opened[(chance + look) % len(opened)]
+            refuge = opened[draw(rng, len(opened))]
             if refuge == block or not _fits(values, start, places, scratch[0], refuge):
                 refuge = NOBODY
         if count < fewest or refuge != NOBODY:

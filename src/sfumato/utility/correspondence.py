@@ -38,9 +38,19 @@ class Counted(NamedTuple):
 def mean_probability(release: Release, attribute: str | None = None) -> float:
     """Return how likely a person is assigned to their own sensitive value, on average.
 
+    Refuses (ParameterError) layouts in which values are not dealt by group, and releases that
+    claim nothing and in which every record is a group of its own.
     *Source*: Property 1. Missing values are values like any other here.
     """
-    counted = _sensitive_counts(release, _attribute(release, attribute))
+    name = _attribute(release, attribute)
+    if release.manifest.layout not in ("anatomized", "generalized", "sliced"):
+        raise ParameterError(
+            f"the mean probability is not defined for the layout {release.manifest.layout}"
+        )
+    counted = _sensitive_counts(release, name)
+    alone = release.manifest.layout == "generalized" and not release.manifest.guarantees
+    if alone and int(counted.group.max()) + 1 == release.manifest.rows > 1:
+        raise ParameterError("every record is a group of its own: who may be behind it is not told")
     sizes = np.bincount(counted.group, counted.people)
     squares = counted.people.astype(np.float64) ** 2 / sizes[counted.group]
     return float(squares.sum() / sizes.sum())
