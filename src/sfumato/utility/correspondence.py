@@ -38,8 +38,7 @@ class Counted(NamedTuple):
 def mean_probability(release: Release, attribute: str | None = None) -> float:
     """Return how likely a person is assigned to their own sensitive value, on average.
 
-    Refuses (ParameterError) layouts in which values are not dealt by group, and releases that
-    claim nothing and in which every record is a group of its own.
+    Refuses (ParameterError) releases in which values are not dealt by group.
     *Source*: Property 1. Missing values are values like any other here.
     """
     name = _attribute(release, attribute)
@@ -47,10 +46,9 @@ def mean_probability(release: Release, attribute: str | None = None) -> float:
         raise ParameterError(
             f"the mean probability is not defined for the layout {release.manifest.layout}"
         )
+    if release.manifest.method == "ng":  # each record is a group, and no group the crowd
+        raise ParameterError("the files of ng do not tell who may be behind a record")
     counted = _sensitive_counts(release, name)
-    alone = release.manifest.layout == "generalized" and not release.manifest.guarantees
-    if alone and int(counted.group.max()) + 1 == release.manifest.rows > 1:
-        raise ParameterError("every record is a group of its own: who may be behind it is not told")
     sizes = np.bincount(counted.group, counted.people)
     squares = counted.people.astype(np.float64) ** 2 / sizes[counted.group]
     return float(squares.sum() / sizes.sum())
