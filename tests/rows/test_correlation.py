@@ -275,7 +275,7 @@ def check_large(numbers: np.ndarray, codes: np.ndarray, ell: int) -> Groups:
     return groups
 
 
-@pytest.mark.parametrize(("rows", "values"), [(200_000, 12), (20_000, 15_000)])
+@pytest.mark.parametrize(("rows", "values"), [(200_000, 12), (200_000, 150_000)])
 def test_a_huge_run_before_many_tiny_ones_that_must_join_it(rows, values):
     """Tiny runs of one value alone: each must find its way back to the huge one."""
     tiny = rows // 4
@@ -299,6 +299,6 @@ def test_tiny_runs_of_different_values_join_each_other():
 
 
 def test_an_attribute_that_never_repeats():
-    rows = 30_000
+    rows = 200_000
     numbers = np.random.Generator(np.random.PCG64(3)).permutation(rows)
     assert check_large(numbers, np.arange(rows) % 11, 3).count > rows / 40
