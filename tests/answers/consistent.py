@@ -43,7 +43,7 @@ def _columns(release: Release, records: list[Row], name: str) -> Iterator[tuple[
     for number, row in enumerate(records):
         bucket = row.get(f"{name}.bucket")
         if bucket is None:
-            cells.append(_values(row[name], release.manifest.attribute(name)))
+            cells.append(possible_values(row[name], release.manifest.attribute(name)))
         else:
             cells.append([None])
             buckets.setdefault(bucket, []).append(number)
@@ -52,7 +52,8 @@ def _columns(release: Release, records: list[Row], name: str) -> Iterator[tuple[
             (rows, dealt)
             for dealt in set(
                 permutations(
-                    _exact(records[row][name], release.manifest.attribute(name)) for row in rows
+                    exact_value(records[row][name], release.manifest.attribute(name))
+                    for row in rows
                 )
             )
         ]
@@ -67,26 +68,26 @@ def _columns(release: Release, records: list[Row], name: str) -> Iterator[tuple[
             yield tuple(whole)
 
 
-def _exact(cell: Any, entry: Any) -> Any:
+def exact_value(cell: Any, entry: Any) -> Any:
     if cell is None or isinstance(cell, int):
         return cell
     return int(cell) if entry.type.startswith("int") else cell
 
 
-def _values(cell: Any, entry: Any) -> list[Any]:
+def possible_values(cell: Any, entry: Any) -> list[Any]:
     if cell == "*":
         if isinstance(entry.domain, Bounds):
             return [*range(entry.domain.min, entry.domain.max + 1), None]
-        return [*(_exact(text, entry) for text in entry.domain), UNHEARD_OF, None]
+        return [*(exact_value(text, entry) for text in entry.domain), UNHEARD_OF, None]
     if not isinstance(cell, str):
         return [cell]
     if found := re.fullmatch(r"\{(.*)\}", cell):
         # commas between ends of a range do not part members
         members = re.findall(r"\[[^]]*\]|[^, ]+", found[1])
-        return [value for member in members for value in _values(member, entry)]
+        return [value for member in members for value in possible_values(member, entry)]
     if found := re.fullmatch(r"\[(-?\d+), (-?\d+)\]", cell):
         return list(range(int(found[1]), int(found[2]) + 1))
-    return [None] if cell == "null" else [_exact(cell, entry)]
+    return [None] if cell == "null" else [exact_value(cell, entry)]
 
 
 def holds(predicate: Predicate, row: Row) -> bool | None:

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.answers import Answerer, Count, Sum
 from sfumato.datasets import census, census_schema
-from sfumato.methods import LGB
+from sfumato.methods import LGB, Anatomy, Mondrian
 from sfumato.models import TCloseBuckets
 from sfumato.predicates import (
     And,
@@ -24,9 +24,12 @@ from sfumato.predicates import (
     Prefix,
     evaluate,
 )
+from sfumato.publish.assemble import assemble
+from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness
+from sfumato.release import Release
 from sfumato.schema import Kind, Mask, Role, Schema
-from sfumato.table import Table, encode
+from sfumato.table import Groups, Table, encode
 
 QUESTIONS = 2_000
 FLAGGED = ("age", "sex", "occupation", "zipcode")
@@ -95,11 +98,41 @@ def numbers(table: Table, name: str) -> np.ndarray:
 @pytest.mark.parametrize("generalize", ["mdp", "ncp"])
 def test_the_truth_lies_within(table, generalize):
     method = LGB(k=4, l=3, protection={"sex": TCloseBuckets("sex", 0.2)}, generalize=generalize)
-    answerer = Answerer(method.release(table, Randomness.test(1)))
+    ask(method.release(table, Randomness.test(1)), table, QUESTIONS // 2)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Table:
+    return encode(census(3_000, seed=3), census_schema())
+
+
+@pytest.mark.parametrize("method", [Mondrian(k=4), Anatomy(l=3)], ids=["mondrian", "anatomy"])
+def test_the_truth_lies_within_releases_without_buckets(plain, method):
+    ask(method.release(plain, Randomness.test(1)), plain, QUESTIONS // 4)
+
+
+def test_the_truth_lies_within_blocks(plain):
+    rng = np.random.default_rng(4)
+    groups = Groups(rng.permutation(plain.rows).astype(np.int32) % 500, 500)
+    quasi = plain.quasi_identifiers
+    blocks = [quasi[:3], quasi[3:5], quasi[5:]]
+    release = assemble(
+        sliced_records(plain, groups, blocks, rng=rng),
+        method="slicing",
+        rows=plain.rows,
+        models=[],
+        parameters={"columns": block_names(plain, blocks)},
+        is_test=True,
+    )
+    ask(release, plain, QUESTIONS // 4)
+
+
+def ask(release: Release, table: Table, questions: int) -> None:
+    answerer = Answerer(release)
     asker = Asker(table, seed=5)
     summed = {name: numbers(table, name) for name in ("salary", "hours_per_week")}
     trivial = 0
-    for number in range(QUESTIONS // 2):
+    for number in range(questions):
         predicate = asker.predicate()
         rows = evaluate(predicate, table)
         count = answerer.answer(Count(), predicate)
@@ -109,4 +142,4 @@ def test_the_truth_lies_within(table, generalize):
         name = ("salary", "hours_per_week")[number % 2]
         total = answerer.answer(Sum(name), predicate)
         assert total.low <= summed[name][rows].sum() <= total.high
-    assert trivial < QUESTIONS // 20
+    assert trivial < questions // 10

@@ -9,10 +9,9 @@ import pytest
 
 from sfumato.answers import Answerer, Count, Estimate, Sum, answer, paper_interval
 from sfumato.errors import ParameterError, ReleaseDamaged
-from sfumato.methods import Mondrian
 from sfumato.predicates import Comparison
 from sfumato.release import AttributeEntry, Bounds, Manifest, Release, TableEntry
-from sfumato.schema import Hierarchy, Schema
+from sfumato.schema import Hierarchy
 
 CELLS = {
     "group": [1, 1, 2, 2, 2],
@@ -212,10 +211,22 @@ def test_what_cannot_be_answered_is_refused():
 
 
 def test_other_layouts_have_no_answers_yet():
-    data = pa.table({"age": [20, 21], "pay": [1, 2]})
-    schema = Schema.of(age="quasi-identifier", pay="sensitive")
-    with pytest.raises(ParameterError, match="no answers from the layout generalized yet"):
-        Answerer(Mondrian(k=2).publish(data, schema))
+    release = local()
+    manifest = release.manifest.model_copy(update={"layout": "sets"})
+    cells = pa.table({name: CELLS[name] for name in ("group", "age", "sex", "pay")})
+    with pytest.raises(ParameterError, match="no answers from the layout sets yet"):
+        Answerer(Release(manifest, {"records": cells}))
+
+
+def test_the_interval_of_the_paper_is_for_local_releases():
+    manifest = local().manifest.model_copy(update={"layout": "generalized"})
+    cells = pa.table({name: CELLS[name] for name in ("group", "age", "sex", "pay")})
+    answerer = Answerer(Release(manifest, {"records": cells}))
+    # without buckets every cell of `pay` is exact, and that of `sex` too where it is one word
+    assert answerer.answer(Count(), "sex = 'F' and pay < 35") == Estimate(1.5, 1, 2)
+    assert answerer.answer(Sum("pay"), "sex = 'F'") == Estimate(10 + 60, 10, 130)
+    with pytest.raises(ParameterError, match="defined for the layout local"):
+        answerer.paper_interval(None, "sex = 'F'")
 
 
 def test_a_damaged_cell_is_named_by_its_column_alone():

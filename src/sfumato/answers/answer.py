@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from sfumato.answers.dealt import anatomized_answers, sliced_answers
 from sfumato.answers.estimate import Aggregate, Estimate
 from sfumato.answers.local import LocalAnswers
 from sfumato.errors import ParameterError
@@ -20,7 +21,12 @@ class Engine(Protocol):
         ...
 
 
-ENGINES: dict[str, Callable[[Release], Engine]] = {"local": LocalAnswers}
+ENGINES: dict[str, Callable[[Release], Engine]] = {
+    "anatomized": anatomized_answers,
+    "generalized": LocalAnswers,
+    "local": LocalAnswers,
+    "sliced": sliced_answers,
+}
 
 
 class Answerer:
@@ -32,11 +38,13 @@ class Answerer:
     """
 
     def __init__(self, release: Release) -> None:
-        layout = release.manifest.layout
-        if layout not in ENGINES:
+        self._layout = release.manifest.layout
+        if self._layout not in ENGINES:
             known = ", ".join(sorted(ENGINES))
-            raise ParameterError(f"no answers from the layout {layout} yet; there are for: {known}")
-        self._engine = ENGINES[layout](release)
+            raise ParameterError(
+                f"no answers from the layout {self._layout} yet; there are for: {known}"
+            )
+        self._engine = ENGINES[self._layout](release)
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | str | None = None) -> Estimate:
         """Return the expected value of an aggregate, and bounds that contain the true one.
@@ -59,7 +67,7 @@ class Answerer:
 
         Refuses (ParameterError) other layouts, and attributes with cells that are in no bucket.
         """
-        if not isinstance(self._engine, LocalAnswers):
+        if self._layout != "local" or not isinstance(self._engine, LocalAnswers):
             raise ParameterError("the interval of the LGB paper is defined for the layout local")
         return self._engine.paper_interval(attribute, _parsed(predicate))
 

@@ -33,3 +33,8 @@ class Estimate:
     low: float
     high: float
     se: float | None = None
+
+
+def within(value: float, low: float, high: float) -> Estimate:
+    """Return the estimate; what is taken as independent may carry it beyond what is possible."""
+    return Estimate(min(max(value, low), high), low, high)

@@ -1,11 +1,11 @@
-"""A predicate taken apart by attribute: what concerns one alone is judged as a whole."""
+"""A predicate taken apart: what concerns one attribute, or one table, is judged as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sfumato.predicates.expression import And, Or, Predicate
 
@@ -14,10 +14,15 @@ Known = TypeVar("Known")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A predicate on one attribute."""
+    """A predicate on attributes of one place: an attribute itself, or a table that has several."""
 
-    attribute: str
+    place: str
     predicate: Predicate
+
+    @property
+    def attribute(self) -> str:
+        """The attribute, where that is what places are."""
+        return self.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +37,29 @@ Tree: TypeAlias = Part | Join
 ALWAYS = Join(every=True, parts=())
 
 
-def take_apart(predicate: Predicate) -> Tree:
+def take_apart(predicate: Predicate, place_of: Mapping[str, str] | None = None) -> Tree:
     """Return the tree of a predicate in negation normal form, in which NOT stands before leaves.
+
+    `place_of` says in which place each attribute is; without it, each is a place of its own.
 
     >>> from sfumato.predicates import parse
     >>> tree = take_apart(parse("age > 30 and sex = 'F' and age < 40"))
     >>> [str(part.predicate) for part in tree.parts]
     ['age > 30 AND age < 40', "sex = 'F'"]
     """
-    names = predicate.attributes
-    if len(names) == 1:
-        return Part(next(iter(names)), predicate)
+    places = _places(predicate, place_of)
+    if len(places) == 1:
+        return Part(next(iter(places)), predicate)
     assert isinstance(predicate, And | Or)  # all that can read several attributes
     kind = type(predicate)
     alone: dict[str, list[Predicate]] = {}
     mixed: list[Tree] = []
     for part in predicate.parts:
-        if len(part.attributes) == 1:
-            alone.setdefault(next(iter(part.attributes)), []).append(part)
+        places = _places(part, place_of)
+        if len(places) == 1:
+            alone.setdefault(next(iter(places)), []).append(part)
         else:
-            mixed.append(take_apart(part))
+            mixed.append(take_apart(part, place_of))
     single = (
         Part(name, kind(tuple(parts)) if len(parts) > 1 else parts[0])
         for name, parts in alone.items()
@@ -80,3 +88,44 @@ def fold(
         return known(tree)
     found = [fold(part, known, every, some, always) for part in tree.parts]
     return reduce(every if tree.every else some, found) if found else always
+
+
+def given(tree: Tree, known: Mapping[Part, bool]) -> Tree | bool:
+    """Return what is left of the tree once some parts are known to be true or false.
+
+    >>> from sfumato.predicates import parse
+    >>> tree = take_apart(parse("age > 30 and (sex = 'F' or job = 'Cook')"))
+    >>> age, (sex, job) = tree.parts[0], tree.parts[1].parts
+    >>> given(tree, {age: False}), given(tree, {age: True, sex: True})
+    (False, True)
+    >>> given(tree, {age: True, sex: False}) == job
+    True
+    """
+    if isinstance(tree, Part):
+        return known.get(tree, tree)
+    left: dict[Tree, None] = {}  # in order, each once
+    for part in tree.parts:
+        found = given(part, known)
+        if isinstance(found, bool):
+            if found is not tree.every:
+                return found
+        else:
+            left[found] = None
+    if not left:
+        return tree.every
+    return next(iter(left)) if len(left) == 1 else Join(tree.every, tuple(left))
+
+
+def both(one: Any, other: Any) -> Any:
+    """Return the chance of both, independent of each other."""
+    return one * other
+
+
+def either(one: Any, other: Any) -> Any:
+    """Return the chance of one or the other, independent of each other."""
+    return one + other - one * other
+
+
+def _places(predicate: Predicate, place_of: Mapping[str, str] | None) -> frozenset[str]:
+    names = predicate.attributes
+    return names if place_of is None else frozenset(place_of[name] for name in names)

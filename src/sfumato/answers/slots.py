@@ -22,6 +22,7 @@ from sfumato.answers.number_line import NumberLine, Ticks
 from sfumato.release import AttributeEntry
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Rows: TypeAlias = slice | Ints
 
 
@@ -50,10 +51,10 @@ class Slots:
     listed: int
     count: int
     first_bucket: int
-    of_row: Ints
-    slot: Ints
-    atom: Ints
-    weight: Ints
+    of_row: Codes
+    slot: Codes
+    atom: Codes
+    weight: Codes
     ranges: Ranges
     line: NumberLine | None
 
@@ -83,6 +84,12 @@ class Slots:
         return self.count - self.first_bucket
 
     @cached_property
+    def is_exact(self) -> bool:
+        """Whether every slot holds one value, or is missing for sure."""
+        alone = self.count == len(self.slot) and not len(self.ranges.slot)
+        return alone and bool((self.atom != self.unknown).all())
+
+    @cached_property
     def inside(self) -> Rows:
         """The rows whose cell is in a bucket."""
         return _rows(self.of_row >= self.first_bucket)
@@ -93,7 +100,12 @@ class Slots:
         return _rows(self.of_row < self.first_bucket)
 
     @cached_property
-    def bucket(self) -> Ints:
+    def has_outside(self) -> bool:
+        """Whether some cells are in no bucket."""
+        return bool((self.of_row < self.first_bucket).any())
+
+    @cached_property
+    def bucket(self) -> Codes:
         """The buckets of the rows that are in one."""
         return self.of_row[self.inside] - self.first_bucket
 
@@ -107,9 +119,10 @@ class Slots:
         """The summed weight of each slot's entries."""
         return self.total(self.weight)
 
-    def tally(self, chosen: npt.NDArray[np.bool_]) -> Ints:
-        """Return how many of the rows inside buckets are chosen, by bucket."""
-        return np.bincount(self.bucket[chosen], minlength=self.buckets)
+    @cached_property
+    def bucket_sizes(self) -> Ints:
+        """The number of rows in each bucket."""
+        return np.bincount(self.bucket, minlength=self.buckets)
 
     def total(self, amounts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the sum of an amount an entry, by slot."""

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.answers.number_line import NumberLine
+from sfumato.answers.slot_kernels import add_extremes, find_ends
 from sfumato.answers.slots import Slots
 from sfumato.answers.verdict import NEVER, SURELY, Reals, Verdict, judge
 from sfumato.errors import ParameterError
@@ -45,11 +47,7 @@ class Summands:
     """
 
     def __init__(self, slots: Slots) -> None:
-        dtype, line = slots.entry.dtype, slots.line
-        if line is None or not (
-            pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
-        ):
-            raise ParameterError(f"column '{slots.entry.name}' holds {dtype}; SUM needs numbers")
+        line = line_of_numbers(slots)
         self._slots = slots
         named = line.positions(line.ticks(slots.values))
         # an unknown number is only limited by its type
@@ -66,9 +64,10 @@ class Summands:
         each = np.repeat(inside, slots.weight[inside])
         bucket, atom = slots.slot[each] - slots.first_bucket, slots.atom[each]
         order = np.lexsort((self._mean[atom], bucket))
-        self._bucket, self._atom = bucket[order], atom[order]
+        self._atom = atom[order]
         self._sorted = self._mean[self._atom]
-        self.sizes = np.bincount(self._bucket, minlength=slots.buckets)
+        self.sizes = np.bincount(bucket, minlength=slots.buckets)
+        self._starts = np.append(0, np.cumsum(self.sizes))
 
     @cached_property
     def all(self) -> tuple[Verdict, Worth]:
@@ -79,13 +78,13 @@ class Summands:
     def worth(self, verdict: Verdict, holds: bool) -> Worth:
         """Return the worth of each slot where the predicate holds, or where it does not."""
         slots, pieces = self._slots, verdict.pieces
-        status = verdict.atoms[slots.atom]
-        may = (status > NEVER if holds else status < SURELY) & (slots.atom != slots.missing)
-        sure = status == (SURELY if holds else NEVER)
+        may = verdict.atoms > NEVER if holds else verdict.atoms < SURELY
+        may[slots.missing] = False
+        sure = verdict.atoms == (SURELY if holds else NEVER)
         low, high = np.full(slots.count, np.inf), np.full(slots.count, -np.inf)
-        np.minimum.at(low, slots.slot[may], self._low[slots.atom[may]])
-        np.maximum.at(high, slots.slot[may], self._high[slots.atom[may]])
-        total = slots.total(np.where(sure, slots.weight * self._mean[slots.atom], 0.0))
+        total = np.zeros(slots.count)
+        ends = (self._low, self._high, self._mean)
+        find_ends(slots.slot, slots.atom, slots.weight, may, sure, ends, low, high, total)
         if len(slots.ranges.slot):
             assert slots.line is not None
             lows, highs = (slots.line.positions(ends) for ends in (pieces.low, pieces.high))
@@ -104,19 +103,9 @@ class Summands:
         From each bucket at least `least` and at most `most` are chosen, of those with these atoms.
         A missing number adds nothing, but is chosen like others.
         """
-        bucket, numbers = self._bucket, self._sorted
-        if not atoms.all():
-            chosen = atoms[self._atom]
-            bucket, numbers = bucket[chosen], numbers[chosen]
-        buckets = len(self.sizes)
-        end = np.cumsum(np.bincount(bucket, minlength=buckets))
-        start = np.append(0, end[:-1]) if buckets else end
-        upto = np.append(0.0, np.cumsum(numbers))
-        negative = np.bincount(bucket[numbers < 0], minlength=buckets)
-        positive = np.bincount(bucket[numbers > 0], minlength=buckets)
-        low = upto[start + np.clip(negative, least, most)] - upto[start]
-        high = upto[end] - upto[end - np.clip(positive, least, most)]
-        return float(low.sum()), float(high.sum())
+        sums = np.zeros(2)
+        add_extremes(self._starts, self._atom, self._sorted, atoms, least, most, sums)
+        return float(sums[0]), float(sums[1])
 
     @cached_property
     def slack(self) -> float:
@@ -128,6 +117,21 @@ class Summands:
             ends = [np.abs(line.positions(each)) for each in (ranges.low, ranges.high)]
             np.maximum.at(largest, ranges.slot, np.maximum(*ends))
         magnitude = float(largest[self._slots.of_row].sum())
-        if pa.types.is_integer(self._slots.entry.dtype) and magnitude < _EXACT:
-            return 0.0
-        return magnitude * len(self._slots.of_row) * _EPSILON
+        return rounding(magnitude, len(self._slots.of_row), self._slots.entry.dtype)
+
+
+def line_of_numbers(slots: Slots) -> NumberLine:
+    """Return the number line of an attribute that has numbers; ParameterError for others."""
+    dtype, line = slots.entry.dtype, slots.line
+    if line is None or not (
+        pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
+    ):
+        raise ParameterError(f"column '{slots.entry.name}' holds {dtype}; SUM needs numbers")
+    return line
+
+
+def rounding(magnitude: float, rows: int, dtype: pa.DataType) -> float:
+    """Return by how much a sum of so many numbers may be off, whatever the order of adding."""
+    if pa.types.is_integer(dtype) and magnitude < _EXACT:
+        return 0.0
+    return magnitude * rows * _EPSILON

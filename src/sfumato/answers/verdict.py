@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.answers.number_line import NumberLine, Ticks
+from sfumato.answers.slot_kernels import judge_slots, weigh_slots
 from sfumato.answers.slots import Slots
 from sfumato.predicates.evaluate import mask_of_values
 from sfumato.predicates.expression import (
@@ -81,11 +82,10 @@ def judge(slots: Slots, predicate: Predicate | None) -> Verdict:
     Refuses (ParameterError) literals that do not compare with the attribute.
     """
     atoms = _atom_status(slots, predicate)
-    own = atoms[slots.atom]
     entries, weight = slots.entries, slots.weights
-    sure = np.bincount(slots.slot[own == SURELY], minlength=slots.count)
-    open_ = np.bincount(slots.slot[own > NEVER], minlength=slots.count)
-    true = slots.total(np.where(own == SURELY, slots.weight, 0))
+    sure, open_ = np.zeros(slots.count, np.int64), np.zeros(slots.count, np.int64)
+    true = np.zeros(slots.count)
+    weigh_slots(slots.slot, slots.atom, slots.weight, atoms, sure, open_, true)
     hits = true[slots.first_bucket :].astype(np.int64)
     pieces = _cut(slots, predicate)
     at = slots.ranges.slot
@@ -98,10 +98,9 @@ def judge(slots: Slots, predicate: Predicate | None) -> Verdict:
         open_[at] += held
         weight[at] += pieces.weight.sum(axis=1)
         true[at] += pieces.weight[:, pieces.holds].sum(axis=1)
-    status = np.where(open_ == 0, NEVER, np.where(sure == entries, SURELY, PERHAPS))
-    # nothing is known of the values of a slot without weight
-    share = np.divide(true, weight, out=status / 2.0, where=weight > 0)
-    return Verdict(slots, status.astype(np.uint8), share, weight, atoms, pieces, hits)
+    status, share = np.empty(slots.count, np.uint8), np.empty(slots.count)
+    judge_slots(entries, sure, open_, weight, true, status, share)
+    return Verdict(slots, status, share, weight, atoms, pieces, hits)
 
 
 def _atom_status(slots: Slots, predicate: Predicate | None) -> Status:

@@ -1,0 +1,135 @@
+"""Answers from tables that are linked through groups alone: `anatomized` and `sliced`.
+
+Within a group every way to join the rows of different tables (or of different blocks of columns)
+fits the release, and all are taken as equally likely: for a conjunction this is equation 11 of the
+SLPPA paper. Bounds are exact for questions to one or two tables, whatever the predicate, and for
+more tables if the predicate asks each of them in one place; elsewhere they are valid. `odds.py`
+says why.
+
+Generalised cells, which a sliced release may have, hold one of their values, each equally likely.
+Bounds let each part of the predicate that reads such a cell go its own way, which is valid, and
+exact where a single part does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sfumato.answers.deal import Deal
+from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
+from sfumato.answers.hand import hold
+from sfumato.answers.numbers import Numbers, read_numbers
+from sfumato.answers.parts import ALWAYS, Part, Tree, parts_of, take_apart
+from sfumato.answers.sheet import Sheet, check_published
+from sfumato.errors import ReleaseDamaged
+from sfumato.predicates.expression import Predicate, negation_normal_form
+from sfumato.release import Release
+
+
+class DealtAnswers:
+    """Tables that are dealt to each other within groups, read as questions need them.
+
+    `place_of` says in which of them each attribute stands. So many of all records are `fakes`:
+    none of them is counted, and any may be one.
+    """
+
+    def __init__(
+        self,
+        release: Release,
+        sheets: Mapping[str, Sheet],
+        place_of: Mapping[str, str],
+        fakes: int = 0,
+    ) -> None:
+        self._release = release
+        self._sheets = sheets
+        self._place_of = place_of
+        self._numbers: dict[str, Numbers] = {}
+        self._sizes = next(iter(sheets.values())).sizes
+        if not all(np.array_equal(sheet.sizes, self._sizes) for sheet in sheets.values()):
+            raise ReleaseDamaged("the tables do not have the same number of records in each group")
+        self._records = int(self._sizes.sum(dtype=np.int64))
+        self._fakes = fakes
+        if not 0 <= fakes <= self._records:
+            raise ReleaseDamaged("the release states more fake records than it has")
+
+    def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
+        """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
+        summed = [aggregate.attribute] if isinstance(aggregate, Sum) else []
+        for name in (*summed, *sorted(predicate.attributes if predicate else ())):
+            check_published(self._release, name)
+        tree: Tree = ALWAYS
+        if predicate is not None:
+            tree = take_apart(negation_normal_form(predicate), self._place_of)
+        parts: dict[str, dict[Part, None]] = {self._place_of[name]: {} for name in summed}
+        for part in parts_of(tree):
+            parts.setdefault(part.place, {})[part] = None
+        hands = [hold(self._sheets[place], tuple(own)) for place, own in parts.items()]
+        deal = Deal(tree, hands, self._sizes)
+        match aggregate:
+            case Count():
+                return self._count(deal)
+            case Sum(attribute):
+                return self._sum(deal, self._read(attribute))
+
+    def _count(self, deal: Deal) -> Estimate:
+        low, high = deal.bounds()
+        return within(
+            deal.expected() * self._genuine,
+            float(max(low - self._fakes, 0)),
+            float(min(high, self._records - self._fakes)),
+        )
+
+    def _sum(self, deal: Deal, numbers: Numbers) -> Estimate:
+        value, low, high = deal.sums(numbers)
+        most, least = numbers.removed(self._fakes) if self._fakes else (0.0, 0.0)
+        return within(
+            value * self._genuine, low - most - numbers.slack, high - least + numbers.slack
+        )
+
+    def _read(self, name: str) -> Numbers:
+        if name not in self._numbers:
+            self._numbers[name] = read_numbers(self._sheets[self._place_of[name]], name)
+        return self._numbers[name]
+
+    @property
+    def _genuine(self) -> float:
+        """The share of records that are not fake."""
+        return 1.0 - self._fakes / max(self._records, 1)
+
+
+def anatomized_answers(release: Release) -> DealtAnswers:
+    """Return what answers for an anatomised release: each of its tables is dealt on its own.
+
+    Tables of people (`units`) are not read: answers count records.
+    """
+    sheets, place_of = {}, {}
+    for entry in release.manifest.tables:
+        if entry.name == "units" or entry.name.startswith("units_"):
+            continue
+        sheets[entry.name] = Sheet(release, entry.name)
+        place_of.update(dict.fromkeys(entry.attributes, entry.name))
+    return DealtAnswers(release, sheets, place_of)
+
+
+def sliced_answers(release: Release) -> DealtAnswers:
+    """Return what answers for a sliced release: each block of columns is dealt on its own.
+
+    The number of fake records (`parameters.fakes`) is taken off: the estimate as if they satisfied
+    the predicate as often as others, the bounds as if any records could be the fakes.
+
+    Refuses (ReleaseDamaged) a release that does not say which attributes are a block.
+    """
+    sheet = Sheet(release, "records")
+    blocks = release.manifest.parameters.get("columns")
+    place_of: dict[str, str] = {}
+    for number, block in enumerate(blocks if isinstance(blocks, list) else (), start=1):
+        names = block if isinstance(block, list) else ()
+        place_of.update({str(name): f"block {number}" for name in names})
+    if not place_of.keys() >= {entry.name for entry in release.manifest.attributes}:
+        raise ReleaseDamaged("the blocks of a sliced release do not name all of its attributes")
+    fakes = release.manifest.parameters.get("fakes", 0)
+    if not isinstance(fakes, int):
+        raise ReleaseDamaged("the number of fake records is not a number")
+    return DealtAnswers(release, dict.fromkeys(place_of.values(), sheet), place_of, fakes)
