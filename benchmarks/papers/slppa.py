@@ -206,7 +206,7 @@ def measure(
         found[name] = {
             "seconds": seconds,
             "groups": int(next(iter(release.tables.values()))["group"].to_numpy().max()),
-            "recq": {each: recq(release, some) for each, some in asked.items()},
+            "recq": {each: errors_of(release, some) for each, some in asked.items()},
         }
     return found
 
@@ -229,7 +229,7 @@ def random_counts(
     return found
 
 
-def recq(release: Release, asked: Sequence[tuple[Predicate, int]]) -> dict[str, float]:
+def errors_of(release: Release, asked: Sequence[tuple[Predicate, int]]) -> dict[str, float]:
     """Return the mean and the median relative error of counts."""
     answerer = Answerer(release)
     errors = [

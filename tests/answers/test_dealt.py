@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from answers.test_every_deal import anatomized, manifest, sliced
 
-from sfumato.answers import Answerer, Count, Estimate, Sum, answer
+from sfumato.answers import Answerer, Count, Estimate, Sum, answer, recq
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.predicates import And, Comparison, OneOf, Or
 from sfumato.publish.anatomize import anatomized_tables
@@ -17,7 +17,7 @@ from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release, TableEntry
 from sfumato.schema import Schema
-from sfumato.table import Groups, encode
+from sfumato.table import Groups, Table, encode
 
 # Table 1 of the SLPPA paper; its Table 3 publishes the first four people as a group, and the rest.
 TRANSACTIONS = {
@@ -30,9 +30,13 @@ TRANSACTIONS = {
 QUESTION = "age > 30 and job = 'Doctor' and salary = 6700"
 
 
-def transactions(ids: list[int]) -> Release:
+def transaction_table() -> Table:
     roles = dict.fromkeys(("gender", "job", "age", "zipcode"), "quasi-identifier")
-    table = encode(pa.table(TRANSACTIONS), Schema.of(roles | {"salary": "sensitive"}))
+    return encode(pa.table(TRANSACTIONS), Schema.of(roles | {"salary": "sensitive"}))
+
+
+def transactions(ids: list[int]) -> Release:
+    table = transaction_table()
     together = [("age", "zipcode"), ("gender", "job")]
     published = anatomized_tables(
         table,
@@ -54,6 +58,14 @@ def test_the_example_of_the_slppa_paper():
     # of four people three are older than 30, and three are doctors: two of them at least are both
     both = grouped.answer(Count(), "age > 30 and job = 'Doctor'")
     assert (both.low, both.value, both.high) == (2, pytest.approx(9 / 4), 3)
+
+
+def test_the_relative_error_of_the_example():
+    release, original = transactions([0, 0, 0, 0, 1, 1, 1, 1]), transaction_table()
+    assert recq(release, original, QUESTION) == pytest.approx(Fraction(7, 16))
+    assert recq(Answerer(release), original, "salary = 6000") == 0
+    with pytest.raises(ParameterError, match="no row"):
+        recq(release, original, "age > 99")
 
 
 def test_sums_of_the_example():

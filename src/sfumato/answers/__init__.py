@@ -2,5 +2,6 @@
 
 from sfumato.answers.answer import Answerer, answer, paper_interval
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
+from sfumato.answers.relative_error import recq
 
-__all__ = ["Aggregate", "Answerer", "Count", "Estimate", "Sum", "answer", "paper_interval"]
+__all__ = ["Aggregate", "Answerer", "Count", "Estimate", "Sum", "answer", "paper_interval", "recq"]
