@@ -72,7 +72,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "slppa": [
         {"beta": 0.5, "tables": 1},
         {"beta": 0.4, "delta": 0.3, "alpha": 1.0, "tables": 1},
-        {"beta": 0.5, "alpha": 0.7, "gamma": 0.3, "tables": 2, "cap": None},
+        {"beta": 0.5, "alpha": 0.7, "gamma": 0.35, "tables": 1, "cap": None},
     ],
     "slicing": [{"l": 2}, {"l": 3, "columns": 1}],
     "asn": [{"beta": 0.5}, {"beta": 0.4, "gamma": 0.3}],

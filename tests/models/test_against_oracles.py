@@ -16,6 +16,7 @@ from oracles import models as oracle
 from sfumato.errors import ParameterError
 from sfumato.models import (
     MODELS,
+    AlphaBetaGammaDelta,
     AlphaKAnonymity,
     BetaLikeness,
     DeltaPresence,
@@ -82,20 +83,33 @@ HIERARCHICAL = st.builds(TCloseness, st.just(ATTRIBUTE), LEVELS, st.just("hierar
 def test_every_checkable_model_is_asked_here():
     asked = {KAnonymity, LDiversity, LUniqueGroups, TCloseness, AlphaKAnonymity, BetaLikeness}
     asked |= {MinimumWidth}  # with an oracle of its own below
-    buckets = {LUniqueBuckets, TCloseBuckets}  # the same predicates as of groups
+    asked |= {AlphaBetaGammaDelta}  # in test_association.py
+    buckets = {LUniqueBuckets, TCloseBuckets}  # the predicates of groups, see below
     assert {model for model in MODELS.values() if model.checkable} == asked | buckets
 
 
 def test_models_of_buckets_are_those_of_groups():
+    """But a t-close bucket holds two values (`whole`), which no distance asks for."""
     totals = Parted(["a", "b", "b"], [0, 0, 0], None, hierarchy=(("a", "*"), ("b", "*"))).totals
     for distance in ("equal", "hierarchical"):
-        rules = [
+        of_groups, of_buckets = (
             model(ATTRIBUTE, 0.3, distance).bind(totals).rule
             for model in (TCloseness, TCloseBuckets)
-        ]
-        assert str(rules[0]) == str(rules[1])
+        )
+        assert (of_groups.whole, of_buckets.whole) == (0, 2)
+        assert str(of_groups._replace(whole=2)) == str(of_buckets)
     rules = [model(ATTRIBUTE, 2).bind(totals).rule for model in (LUniqueGroups, LUniqueBuckets)]
     assert str(rules[0]) == str(rules[1])
+
+
+@settings(max_examples=100)
+@given(LEVELS | st.just(1.0), parted_tables(with_people=False))
+def test_close_buckets_hold_two_values(t, parted):
+    groups = TCloseness(ATTRIBUTE, t).bind(parted.totals).holds(parted.statistics())
+    buckets = TCloseBuckets(ATTRIBUTE, t).bind(parted.totals).holds(parted.statistics())
+    for group, (close, holds) in enumerate(zip(groups, buckets, strict=True)):
+        values = {row[ATTRIBUTE] for row in parted.rows_of(group)} - {None}
+        assert holds == (close and len(values) >= 2)
 
 
 def oracle_holds(model, parted: Parted, *groups: int) -> bool:

@@ -66,6 +66,16 @@ def problems(release: Published) -> list[str]:
     for name in release.with_role("sensitive"):
         if any(bucket_of(row, name) is None for row in release.tables["records"]):
             found.append(f"{name}: a sensitive cell without a bucket")
+    said = release.manifest["parameters"].get("withheld_cells", 0)
+    # one that is generalised to the root of its hierarchy looks the same
+    stars = [
+        row
+        for name in release.with_role("semi-sensitive")
+        for row in release.tables["records"]
+        if row[name] == Star() and bucket_of(row, name) is None
+    ]
+    if type(said) is not int or not 0 <= said <= len(stars):
+        found.append("so many cells are not withheld")
     alike = [*release.with_role("quasi-identifier"), *release.with_role("semi-sensitive")]
     for group, rows in groups(release).items():
         looks = {tuple(_look(row, name) for name in alike) for row in rows}
@@ -95,7 +105,11 @@ def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
         order=reading.order or None,
         hierarchy=[[leaf, *path] for leaf, path in reading.paths.items()] or None,
     )
-    return all(models.t_closeness(values, whole, claim["t"], ground) for values in found)
+    known = [[value for value in values if value is not None] for values in found]
+    return all(
+        len(set(values)) >= 2 and models.t_closeness(values, whole, claim["t"], ground)
+        for values in known
+    )
 
 
 def local_from(

@@ -60,6 +60,15 @@ def test_buckets_and_claims(clinic):
     assert not claim_holds(clinic, of_smokers | {"t": 0.12})
 
 
+def test_a_close_bucket_holds_two_values(clinic):
+    claim = {"model": "t-close-buckets", "attribute": "smoker", "distance": "equal", "t": 1.0}
+    assert claim_holds(clinic, claim)
+    for row in clinic.tables["records"]:
+        if row["smoker.bucket"] == 1:
+            row["smoker"] = Exact("no")
+    assert not claim_holds(clinic, claim)
+
+
 def test_the_release_comes_from_its_people(clinic):
     assert local_from(original(), clinic)
     assert local_from(original(), clinic, FLAGS)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import local, models, people, sliced
+from . import association, local, models, people, sliced
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, Point, point_of_text
 from .release import (
@@ -32,6 +32,7 @@ CHECKED = {
     "alpha-k-anonymity": {"attribute", "alpha", "k"},
     "beta-likeness": {"attribute", "beta", "variant"},
     **local.CHECKED,
+    **association.CHECKED,
 }
 DECLARED = ("delta-presence", "differential-privacy")
 
@@ -61,6 +62,7 @@ def _manifest_problems(release: Published) -> list[str]:
         if not _well_stated(claim):
             found.append("a claim without its parameters, or with impossible ones")
     found += people.manifest_problems(manifest) + local.manifest_problems(manifest)
+    found += association.manifest_problems(manifest)
     return found + sliced.manifest_problems(manifest)
 
 
@@ -171,6 +173,8 @@ def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
     """Whether a guarantee that files can show holds for every group of the release."""
     if claim["model"] in local.CHECKED:
         return local.claim_holds(release, claim)
+    if claim["model"] in association.CHECKED:
+        return association.claim_holds(release, claim)
     attribute = claim.get("attribute")
     if attribute is None and release.manifest["layout"] == "sliced":
         return not release.tables["records"] or sliced.smallest_crowd(release) >= claim["k"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
 from sfumato.models import AlphaBetaGammaDelta
 from sfumato.models.counting import group_statistics, table_totals
-from sfumato.models.model import positive_number
+from sfumato.models.model import exact_share, positive_number
 from sfumato.publish.anatomize import anatomized_tables
 from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
@@ -25,7 +27,10 @@ from sfumato.rows.merge_groups import Limits, combinations, largest_counts, merg
 from sfumato.table import Column, Groups, Table
 
 _KEYS = ("alpha", "beta", "gamma", "delta")
-_ROOM = 1.5  # what alpha allows, over the least that the whole table allows, where nobody says
+_UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
+_ROOM = Fraction(
+    3, 2
+)  # what alpha allows, over the least that the whole table allows, where nobody says
 
 
 class Asked(NamedTuple):
@@ -79,7 +84,11 @@ class SLPPA(Method):
             if getattr(self, key) is not None:
                 positive_number(getattr(self, key), key, self.name, most=1)
         check_division(self.tables, self.cap, self.name)
+        if not isinstance(self.attributes, Mapping):
+            raise ParameterError("slppa: `attributes` must map attributes to `beta` and `delta`")
         for name, own in self.attributes.items():
+            if not isinstance(own, Mapping):
+                raise ParameterError(f"slppa: `attributes` must say `beta` or `delta` for '{name}'")
             for key, value in own.items():
                 if key not in ("beta", "delta"):
                     raise ParameterError(
@@ -115,7 +124,7 @@ class SLPPA(Method):
             self.gamma,
             own.get("delta", self.delta),
             tables=len(divided),
-            least_alpha=_least_alpha(table, divided),
+            least_alpha=Fraction(_most_alike(table, divided), table.rows),
         )
 
 
@@ -126,19 +135,20 @@ def derived(
     delta: float | None,
     *,
     tables: int,
-    least_alpha: float,
+    least_alpha: Fraction,
 ) -> Asked:
     """Return all four parameters, those not given derived from the others.
 
     `delta` is `beta`, and the other way round: groups of values that all differ keep both. `gamma`
     is alpha to the number of quasi-identifier tables, times beta, which always suffices. `alpha`
-    is what gamma leaves for it; without gamma, half as much again as the least that is feasible.
+    is what gamma leaves for it; without gamma, half as much again as the least that is feasible,
+    and at least what two people in a group of different values have.
 
-    >>> derived(0.5, 0.05, None, None, tables=3, least_alpha=0.2)
+    >>> derived(0.5, 0.05, None, None, tables=3, least_alpha=Fraction(1, 5))
     Asked(alpha=0.5, beta=0.05, gamma=0.00625, delta=0.05)
     """
     if beta is None and delta is None and gamma is not None and alpha is not None:
-        beta = min(gamma / alpha**tables, 1.0)
+        beta = 1.0 if gamma >= alpha**tables else gamma / alpha**tables
     if beta is None:
         beta = delta
     if beta is None:
@@ -146,17 +156,22 @@ def derived(
     if delta is None:
         delta = beta
     if alpha is None:
-        room = least_alpha * _ROOM if gamma is None else (gamma / beta) ** (1 / tables)
+        room = max(_ROOM * least_alpha, 2 * Fraction(str(beta)))
+        if gamma is not None:
+            room = Fraction(f"{(gamma / beta) ** (1 / tables):.12g}")
         alpha = min(_rounded_up(room), 1.0)
     if gamma is None:
-        gamma = min(_rounded_up(alpha**tables * beta), 1.0)
+        gamma = min(_rounded_up(Fraction(str(alpha)) ** tables * Fraction(str(beta))), 1.0)
     return Asked(alpha, beta, gamma, delta)
 
 
-def _rounded_up(value: float) -> float:
-    """Return a number of few digits that is hardly larger."""
-    text = f"{value:.4g}"
-    return float(text) if float(text) >= value else float(f"{value * 1.0005:.4g}")
+def _rounded_up(value: Fraction) -> float:
+    """Return a number of four digits that is not smaller.
+
+    >>> _rounded_up(Fraction(2, 3)), _rounded_up(Fraction(3, 10))
+    (0.6667, 0.3)
+    """
+    return float(_UPWARDS.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def publish_associated(
@@ -198,14 +213,14 @@ def publish_associated(
     )
 
 
-def _least_alpha(table: Table, divided: Sequence[Sequence[Column]]) -> float:
-    """Return the share of the commonest combination of any table: no groups keep a smaller alpha.
+def _most_alike(table: Table, divided: Sequence[Sequence[Column]]) -> int:
+    """Return how many rows have the commonest combination of any table.
 
-    Some group has at least the share that a combination has in the whole table.
+    Some group has at least the share that they have in the whole table: no groups keep an alpha
+    below it.
     """
     return max(
-        int(Groups.of_equal([column.codes for column in part]).sizes.max()) / table.rows
-        for part in divided
+        int(Groups.of_equal([column.codes for column in part]).sizes.max()) for part in divided
     )
 
 
@@ -213,11 +228,12 @@ def _refuse_infeasible(
     table: Table, divided: Sequence[Sequence[Column]], asked: Mapping[str, Asked]
 ) -> None:
     problems = []
-    least = _least_alpha(table, divided)
+    least = Fraction(_most_alike(table, divided), table.rows)
     alpha = min(each.alpha for each in asked.values())
-    if alpha < least:
+    if exact_share(alpha) < least:
         problems.append(
-            f"alpha = {alpha:g} is infeasible: in one of the tables {least:.1%} of the rows agree; "
+            f"alpha = {alpha:g} is infeasible: in one of the tables {float(least):.1%} of the rows "
+            "agree; "
             f"use alpha >= {_rounded_up(least):g}, or another division into tables"
         )
     for name, each in asked.items():
@@ -225,11 +241,11 @@ def _refuse_infeasible(
         counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
         if not counts.sum():
             raise ParameterError(f"every value of `{name}` is missing")
-        share = int(counts.max()) / int(counts.sum())
-        if each.beta < share:
+        share = Fraction(int(counts.max()), int(counts.sum()))
+        if exact_share(each.beta) < share:
             problems.append(
                 f"beta = {each.beta:g} is infeasible: the commonest value of `{name}` has "
-                f"{share:.1%} of the rows; use beta >= {_rounded_up(share):g}"
+                f"{float(share):.1%} of the rows; use beta >= {_rounded_up(share):g}"
             )
     if problems:
         raise Infeasible("; ".join(problems))
@@ -250,9 +266,9 @@ def _refuse_unkept(
         if not bound.holds(statistics).all():
             reached = bound.reached(statistics)
             found = ", ".join(
-                f"{key} = {_rounded_up(float(values.max())):g}"
+                f"{key} = {_rounded_up(Fraction(float(values.max()))):g}"
                 for key, values in zip(_KEYS, reached, strict=True)
-                if values.max() > getattr(model, key)
+                if values.max() > float(exact_share(getattr(model, key)))
             )
             raise Infeasible(
                 f"no groups were found that keep all four parameters for `{model.attribute}`; the "

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato.models import kernels
-from sfumato.models.model import BoundModel, Model, positive_integer, positive_number
+from sfumato.models.model import (
+    BoundModel,
+    Model,
+    exact_share,
+    positive_integer,
+    positive_number,
+)
 from sfumato.models.statistics import Total
-
-_FINEST = 10**9  # so that a count times the denominator of alpha stays far below 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,7 @@ class AlphaKAnonymity(Model):
 
     def bind(self, totals: Mapping[str, Total]) -> BoundModel:
         """Return the predicate; alpha becomes the fraction that its decimals say, or less."""
-        fraction = Fraction(str(self.alpha))
-        if fraction.denominator > _FINEST:  # rounded down, which errs towards refusal
-            fraction = Fraction(math.floor(fraction * _FINEST), _FINEST)
+        fraction = exact_share(self.alpha)
         return self._bound(
             kernels.ALPHA_K,
             whole=self.k,

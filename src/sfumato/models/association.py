@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.models import kernels
 from sfumato.models.kernels import Rule
-from sfumato.models.model import BoundModel, Model, positive_number
+from sfumato.models.model import LARGEST, BoundModel, Model, exact_share, positive_number
 from sfumato.models.statistics import GroupStatistics, Histogram, Ints, Total
 
 Bools = npt.NDArray[np.bool_]
@@ -22,7 +22,6 @@ Reals = npt.NDArray[np.float64]
 
 # Numbers that differ by less than this share are compared exactly, in whole numbers.
 _NEAR = 1e-9
-_FINEST = 10**9  # so that a count times the denominator of a share stays far below 2**63
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -69,7 +68,7 @@ class AlphaBetaGammaDelta(Model):
     @property
     def minimum_rows(self) -> int:
         """No group has fewer people than beta allows for values that all differ."""
-        return math.ceil(1 / self.beta)
+        return min(math.ceil(1 / Fraction(str(self.beta))), LARGEST)
 
     def claim(self) -> dict[str, Any]:
         """Return the manifest's claim."""
@@ -136,39 +135,63 @@ class BoundAssociation(BoundModel):
 
     def _distances(self, histogram: Histogram) -> Reals:
         """Return the greatest difference of a value's share from the whole table's, by group."""
-        groups = len(histogram.present)
-        owner = np.repeat(np.arange(groups), np.diff(histogram.offsets))
-        known = histogram.codes != self.total.null_code
-        owner, codes, counts = owner[known], histogram.codes[known], histogram.counts[known]
+        entries = _Entries.of(histogram, self.total.null_code)
         prior = self._prior()
-        farthest = prior[_commonest_absent(owner, codes, prior, groups)]
-        present = np.maximum(histogram.present, 1)
-        np.maximum.at(farthest, owner, np.abs(counts / present[owner] - prior[codes]))
+        farthest = np.append(prior, 0.0)[entries.absent(prior)]
+        share = entries.counts / np.maximum(histogram.present, 1)[entries.owner]
+        np.maximum.at(farthest, entries.owner, np.abs(share - prior[entries.codes]))
         return farthest
 
     def _close(self, histogram: Histogram, delta: float) -> Bools:
         farthest = self._distances(histogram)
-        near = np.abs(farthest - delta) <= _NEAR
         fits = farthest <= delta
-        limit = Fraction(str(delta))
-        for group in np.flatnonzero(near):
-            fits[group] = self._exact_distance(histogram, int(group)) <= limit
+        near = np.abs(farthest - delta) <= _NEAR
+        if near.any():
+            fits[near] = self._exactly_close(histogram, Fraction(str(delta)))[near]
+        return np.asarray(fits)
+
+    def _exactly_close(self, histogram: Histogram, delta: Fraction) -> Bools:
+        """Return which groups keep delta, in whole numbers of any size."""
+        entries = _Entries.of(histogram, self.total.null_code)
+        counts = np.append(self.total.counts[: self.total.null_code], 0).astype(object)
+        whole = int(counts.sum())
+        fits = counts[entries.absent(self._prior())] * delta.denominator <= delta.numerator * whole
+        present = histogram.present.astype(object)[entries.owner]
+        apart = np.abs(entries.counts.astype(object) * whole - counts[entries.codes] * present)
+        inside = apart * delta.denominator <= delta.numerator * present * whole
+        fits = np.asarray(fits, dtype=np.bool_)
+        np.logical_and.at(fits, entries.owner, np.asarray(inside, dtype=np.bool_))
         return fits
 
-    def _exact_distance(self, histogram: Histogram, group: int) -> Fraction:
-        counts = self.total.counts[: self.total.null_code]
-        whole, present = int(counts.sum()), int(histogram.present[group])
-        here = dict.fromkeys(np.flatnonzero(counts).tolist(), 0)
-        entries = slice(histogram.offsets[group], histogram.offsets[group + 1])
-        for code, count in zip(
-            histogram.codes[entries].tolist(), histogram.counts[entries].tolist(), strict=True
-        ):
-            if code != self.total.null_code:
-                here[code] = count
-        return max(
-            abs(Fraction(count, max(present, 1)) - Fraction(int(counts[code]), whole))
-            for code, count in here.items()
-        )
+
+class _Entries(NamedTuple):
+    """How many people of which group have which value, one entry a pair; none is missing."""
+
+    owner: Ints
+    codes: Ints
+    counts: Ints
+    groups: int
+
+    @classmethod
+    def of(cls, histogram: Histogram, null_code: int) -> _Entries:
+        groups = len(histogram.present)
+        owner = np.repeat(np.arange(groups), np.diff(histogram.offsets))
+        known = histogram.codes != null_code
+        return cls(owner[known], histogram.codes[known], histogram.counts[known], groups)
+
+    def absent(self, prior: Reals) -> Ints:
+        """Return, by group, the commonest value that it lacks; one past the last if it has all."""
+        by_prior = np.argsort(-prior, kind="stable")
+        rank = np.empty(len(prior), np.int64)
+        rank[by_prior] = np.arange(len(prior))
+        order = np.lexsort((rank[self.codes], self.owner))
+        owner, ranks = self.owner[order], rank[self.codes][order]
+        held = np.bincount(owner, minlength=self.groups)
+        place = np.arange(len(owner)) - (np.cumsum(held) - held)[owner]
+        first_gap = held.copy()
+        off = ranks != place
+        np.minimum.at(first_gap, owner[off], place[off])
+        return np.asarray(np.append(by_prior, len(prior))[first_gap])
 
 
 def _repeats(statistics: GroupStatistics) -> Ints:
@@ -181,18 +204,14 @@ def _repeats(statistics: GroupStatistics) -> Ints:
 
 def _largest(histogram: Histogram, null_code: int) -> Ints:
     """Return how many people of each group share the commonest value."""
-    groups = len(histogram.present)
-    owner = np.repeat(np.arange(groups), np.diff(histogram.offsets))
-    known = histogram.codes != null_code
-    largest = np.zeros(groups, np.int64)
-    np.maximum.at(largest, owner[known], histogram.counts[known])
+    entries = _Entries.of(histogram, null_code)
+    largest = np.zeros(entries.groups, np.int64)
+    np.maximum.at(largest, entries.owner, entries.counts)
     return largest
 
 
 def _at_most(counts: Ints, sizes: Ints, share: float) -> Bools:
-    limit = Fraction(str(share))
-    if limit.denominator > _FINEST:  # rounded down, which errs towards refusal
-        limit = Fraction(math.floor(limit * _FINEST), _FINEST)
+    limit = exact_share(share)
     return np.asarray(counts * limit.denominator <= limit.numerator * sizes)
 
 
@@ -202,26 +221,12 @@ def _product_at_most(
     limit = Fraction(str(gamma))
     product = (repeats / sizes).prod(axis=0) * common / np.maximum(present, 1)
     fits = product <= gamma
-    for group in np.flatnonzero(np.abs(product - gamma) <= _NEAR * gamma):
-        chance = Fraction(int(common[group]), max(int(present[group]), 1))
-        for table in range(len(repeats)):
-            chance *= Fraction(int(repeats[table, group]), int(sizes[group]))
-        fits[group] = chance <= limit
+    near = np.flatnonzero(np.abs(product - gamma) <= _NEAR * gamma)
+    if len(near):  # in whole numbers of any size
+        left = common[near].astype(object) * limit.denominator
+        right = present[near].astype(object) * limit.numerator
+        for table in repeats:
+            left = left * table[near].astype(object)
+            right = right * sizes[near].astype(object)
+        fits[near] = np.asarray(left <= right, dtype=np.bool_)
     return np.asarray(fits)
-
-
-def _commonest_absent(
-    owner: npt.NDArray[np.int64], codes: Ints, prior: Reals, groups: int
-) -> npt.NDArray[np.int64]:
-    """Return, by group, the commonest value of the table that it lacks; if none, a rarest one."""
-    by_prior = np.argsort(-prior, kind="stable")
-    rank = np.empty(len(prior), np.int64)
-    rank[by_prior] = np.arange(len(prior))
-    order = np.lexsort((rank[codes], owner))
-    owner, ranks = owner[order], rank[codes][order]
-    held = np.bincount(owner, minlength=groups)
-    place = np.arange(len(owner)) - (np.cumsum(held) - held)[owner]
-    first_gap = held.copy()
-    off = ranks != place
-    np.minimum.at(first_gap, owner[off], place[off])
-    return np.asarray(np.append(by_prior, by_prior[-1:])[first_gap])

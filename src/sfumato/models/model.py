@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from sfumato.models.statistics import GroupStatistics, Total
 
 # Far above any table, far below where a product of a count and a parameter would overflow.
 LARGEST = 2**31 - 1
+FINEST_SHARE = 10**9
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -164,6 +167,18 @@ def positive_number(value: Any, key: str, model: str, *, most: float = float("in
     if not number or not 0 < value <= most or value > sys.float_info.max:
         upper = "" if most == float("inf") else f" and at most {most:g}"
         raise ParameterError(f"{model}: `{key}` must be a number above 0{upper}")
+
+
+def exact_share(share: float) -> Fraction:
+    """Return the fraction that the decimals of a share say, or hardly less.
+
+    Its denominator is small enough for counts to be compared in whole numbers; what is rounded is
+    rounded down, which errs towards refusal.
+    """
+    fraction = Fraction(str(share))
+    if fraction.denominator > FINEST_SHARE:
+        fraction = Fraction(math.floor(fraction * FINEST_SHARE), FINEST_SHARE)
+    return fraction
 
 
 def one_of(value: Any, allowed: tuple[str, ...], key: str, model: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible
+from sfumato.models.model import exact_share
 from sfumato.rows.anatomy import anatomy
 from sfumato.rows.refine import deal_missing, refine
 from sfumato.table import Column, Groups, Table
@@ -173,6 +174,7 @@ def _most_even_groups(counts: npt.NDArray[np.int64], beta: float, delta: float) 
     between two fractions that are easily compared with beta and delta. This may be fewer groups
     than would do.
     """
+    beta, delta = float(exact_share(beta)), float(exact_share(delta))
     total = int(counts.sum())
     prior = counts / total
     groups = total

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.models.model import exact_share
 from sfumato.models.statistics import Ints
 from sfumato.rows.eligible_runs import Counter, Values, empty, new_counter
 from sfumato.table import Column, Groups
@@ -72,6 +73,7 @@ def merge_groups(
     *Source*: SLPPA, Algorithm 1, lines 20 to 41, which takes in the last groups first.
     """
     tables = len(values.of_row) - len(limits.gammas)
+    limits = Limits(float(exact_share(limits.alpha)), limits.gammas)
     largest = largest_counts(values, groups)
     shares = largest[:tables] / groups.sizes
     product = shares.prod(axis=0)
