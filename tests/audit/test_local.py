@@ -134,7 +134,7 @@ def test_all_or_nothing_may_be_secret(share, file_format, tmp_path):
 
 
 def test_an_empty_release_breaks_nothing(local):
-    manifest = local.manifest.model_copy(update={"rows": 0})
+    manifest = local.manifest.model_copy(update={"rows": 0, "parameters": {}})
     empty = Release(manifest, {"records": local.tables["records"].slice(0, 0)}, local.hierarchies)
     assert audit(empty).ok
 
@@ -238,6 +238,50 @@ def test_a_broken_claim_is_named_and_answers_1(local):
         report = audit(with_claims(local, claim.claim()))
         assert (report.ok, report.exit_code) == (False, 1)
         assert report.guarantees[0].holds is False
+
+
+def test_buckets_of_which_nothing_is_claimed_are_named(local):
+    assert audit(local).problems == ()
+    report = audit(with_claims(local, {"model": "k-anonymity", "k": 5}))
+    assert report.ok  # what is claimed holds
+    assert [line for line in report.problems if "'age'" in line] == [
+        "nothing is claimed of the buckets of 'age', so nothing says that they protect anybody"
+    ]
+    assert len(report.problems) == 5
+    claims = [claim for claim in local.manifest.guarantees if claim.get("attribute") != "town"]
+    (remark,) = audit(with_claims(local, *claims)).problems
+    assert "'town'" in remark
+
+
+def test_no_more_cells_are_withheld_than_are_stars(local):
+    """Fewer may be: where a hierarchy was generalised to its root, that is a star as well."""
+
+    def said(number):
+        parameters = {**local.manifest.parameters, "withheld_cells": number}
+        manifest = local.manifest.model_copy(update={"parameters": parameters})
+        return audit(Release(manifest, local.tables, local.hierarchies))
+
+    cells = local.manifest.parameters["withheld_cells"]
+    assert said(cells).ok
+    for wrong in (cells + 1000, -1, True, 1.5, "3", None):
+        with pytest.raises(ReleaseDamaged, match="`withheld_cells`"):
+            said(wrong)
+
+
+def test_buckets_of_a_single_value_are_named():
+    """Their distance may be as small as claimed."""
+    numbers = {"yes": 1, "no": 2}
+    data = pa.table({"age": [30] * 20, "smoker": ["yes", "no"] * 10, "secret": [True] * 20})
+    smoker = Attribute("smoker", Role.SEMI_SENSITIVE, flag="secret")
+    schema = Schema((Attribute("age", Role.QUASI_IDENTIFIER), smoker))
+    protection = {"smoker": TCloseBuckets("smoker", 0.6)}
+    release = LGB(k=2, protection=protection).publish(data, schema)
+    smokers = release.tables["records"]["smoker"].to_pylist()
+    spoilt = with_bucket(release, "smoker", lambda ids: [numbers[each] for each in smokers])
+    (_, judged) = audit(spoilt).guarantees
+    assert (judged.holds, judged.worst) == (False, 0.5)
+    assert judged.note == "2 of 2 buckets hold fewer than two values"
+    assert audit(release).guarantees[1].note == ""
 
 
 # --- arbitrary ones -------------------------------------------------------------------------------

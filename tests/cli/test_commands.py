@@ -37,6 +37,7 @@ def test_json(place, sfumato):
     made = json.loads(out)
     assert (made["method"], made["rows"], made["suppressed"]) == ("mondrian", 24, 0)
     assert made["ncp"].keys() == {"total", "mean"}
+    assert made["withheld_cells"] is None
     code, out, err = sfumato("audit", "release", "--json")
     assert code == 0
     report = json.loads(out)
@@ -49,6 +50,21 @@ def test_json(place, sfumato):
     assert (code, json.loads(out)) == (0, {"policy": "draft.yaml", "warnings": []})
     code, out, _ = sfumato("check", "data.csv", "--policy", "policy.yaml", "--json")
     assert (code, json.loads(out)["fits"]) == (0, True)
+
+
+def test_withheld_cells_are_counted(place, sfumato):
+    write_policy(place, method="{name: lgb, k: 3, l: 2}")
+    code, out, _ = sfumato(*RUN)
+    assert code == 0
+    assert "withheld: 0 cells (*)\n" in out
+    rows = [f"{20 + n},{'true' if n == 0 else 'false'},d{n % 3}" for n in range(9)]
+    (place / "data.csv").write_text("\n".join(["age,private,disease", *rows]) + "\n")
+    semi = "{role: semi-sensitive, flag: private}"
+    write_policy(place, "{name: lgb, k: 3, l: 2}", name="", sex="", age=semi)
+    code, out, _ = sfumato(*RUN, "--force")
+    assert code == 0
+    assert "withheld: 5 cells (*), where too few rows share a flag pattern\n" in out
+    assert json.loads(sfumato(*RUN, "--force", "--json")[1])["withheld_cells"] == 5
 
 
 def test_a_draft_on_stdout_is_a_policy(place, sfumato):

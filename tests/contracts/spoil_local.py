@@ -270,6 +270,21 @@ def pool_a_value_in_a_bucket(folder: Path) -> None:
     raise NotApplicable("no value is rare enough")
 
 
+@_spoil(BROKEN)
+def pool_a_value_in_a_bucket_that_may_be_far(folder: Path) -> None:
+    """No distance is above t = 1: but a bucket of a single value hides nothing."""
+    for claim, rows, buckets in _claimed(folder, "t-close-buckets"):
+        name = claim["attribute"]
+        first = buckets[1]
+        known = [row for row in first if row[name] is not None]
+        for row in known:
+            row[name] = known[0][name]
+        write_rows(folder, "records", rows)
+        _rewrite_claim(folder, claim, t=1.0)
+        return
+    raise NotApplicable("no t-close buckets")
+
+
 # --- ids and columns ------------------------------------------------------------------------------
 
 
@@ -405,6 +420,28 @@ def call_a_sensitive_attribute_insensitive(folder: Path) -> None:
     """A kept column has no buckets: and nothing could be claimed of it."""
     (name, *_) = _names(folder, "sensitive")
     _change_role(folder, name, "insensitive")
+
+
+def _say_withheld(folder: Path, number: object) -> None:
+    rewrite_manifest(folder, lambda manifest: manifest["parameters"].update(withheld_cells=number))
+
+
+@_spoil(DAMAGED)
+def say_that_more_cells_are_withheld(folder: Path) -> None:
+    rows = read_rows(folder, "records")
+    names = _names(folder, "semi-sensitive")
+    stars = [row for name in names for row in rows if (row[name], row[_id(name)]) == ("*", None)]
+    _say_withheld(folder, len(stars) + 1)
+
+
+@_spoil(DAMAGED)
+def say_that_fewer_than_no_cells_are_withheld(folder: Path) -> None:
+    _say_withheld(folder, -1)
+
+
+@_spoil(DAMAGED)
+def say_in_words_how_many_cells_are_withheld(folder: Path) -> None:
+    _say_withheld(folder, "some")
 
 
 # --- claims ---------------------------------------------------------------------------------------

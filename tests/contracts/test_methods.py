@@ -65,7 +65,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"l": 3, "initial": "mondrian", "publish_by": "generalize"},
         {"l": 2, "initial": "correlation-literal", "publish_by": "slice"},
         {"l": 2, "initial": "anatomy", "publish_by": "slice", "columns": 1},
-        {"l": 2, "initial": "top-down"},
+        {"l": 2, "initial": "top-down", "residues": "neighbours"},
     ],
     "aip": [{"l": 2}, {"l": 2, "initial": "mondrian"}],
     "ng": [{"l": 2}, {"l": 3}],

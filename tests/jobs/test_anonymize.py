@@ -151,6 +151,7 @@ def test_the_record_is_private_and_complete(patients, policy, tmp_path):
     assert fields["seed"] == b"0123456789abcdef".hex()
     assert fields["data"] == str(patients)
     assert fields["suppressed_rows"] == []
+    assert fields["withheld_cells"] is None
     assert fields["timings"].keys() >= {"reading the data", "encoding", "writing"}
     everything = b"".join(f.read_bytes() for f in (tmp_path / "out").rglob("*") if f.is_file())
     assert fields["seed"].encode() not in everything
@@ -287,3 +288,33 @@ def test_a_release_that_its_own_audit_refuses_is_not_written(
     with pytest.raises(ClaimBroken, match="nothing was written"):
         anonymize(patients, policy(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def lone_flags(folder, method="{name: lgb, k: 3, l: 2}"):
+    """Write people of whom one alone hides their age, and return the data and the policy."""
+    rows = [f"{20 + n},{'true' if n == 0 else 'false'},d{n % 3}" for n in range(9)]
+    (folder / "data.csv").write_text("\n".join(["age,age_private,disease", *rows]) + "\n")
+    (folder / "policy.yaml").write_text(
+        "attributes:\n"
+        "  age: {role: semi-sensitive, flag: age_private}\n"
+        "  disease: {role: sensitive}\n"
+        f"method: {method}\n"
+    )
+    return folder / "data.csv", folder / "policy.yaml"
+
+
+def test_the_record_says_how_many_cells_are_withheld(tmp_path):
+    record = tmp_path / "record.json"
+    made = anonymize(*lone_flags(tmp_path), tmp_path / "out", record=record)
+    assert made.manifest.parameters["withheld_cells"] == 5  # one, and a group of four
+    assert json.loads(record.read_text())["withheld_cells"] == 5
+
+
+def test_flags_drawn_at_random_are_for_tests(tmp_path):
+    data, path = lone_flags(tmp_path)
+    text = path.read_text().replace("flag: age_private", "density: 1")
+    path.write_text(text.replace("method", "  age_private: {role: insensitive}\nmethod"))
+    warnings = anonymize(data, path, tmp_path / "out").warnings
+    assert [each for each in warnings if "drawn at random" in each]
+    tried = anonymize(data, path, tmp_path / "test", randomness=Randomness.test(1)).warnings
+    assert not [each for each in tried if "drawn at random" in each]

@@ -105,3 +105,37 @@ def test_what_a_method_needs_is_checked_too(patients, policy, method, age, expec
     report = check(patients, policy(method, age=age, disease=disease))
     assert not report.fits
     assert expected in report.problems[0]
+
+
+@pytest.fixture
+def flagged(tmp_path):
+    """Six people, all of whom hide their age, with two diseases."""
+    rows = "\n".join(f"{20 + n},true,d{n % 2}" for n in range(6))
+    (tmp_path / "data.csv").write_text(f"age,private,disease\n{rows}\n")
+    return tmp_path / "data.csv"
+
+
+def lgb_policy(folder, age="role: semi-sensitive, flag: private", disease="role: sensitive, l: 2"):
+    path = folder / "policy.yaml"
+    path.write_text(
+        f"attributes:\n  age: {{{age}}}\n  disease: {{{disease}}}\n"
+        "method: {name: lgb, k: 2, l: 2}\n"
+    )
+    return path
+
+
+def test_the_reason_is_not_sought_in_flags_that_are_there(flagged, tmp_path):
+    assert check(flagged, lgb_policy(tmp_path)).fits
+    report = check(flagged, lgb_policy(tmp_path, disease="role: sensitive, l: 5"))
+    (problem,) = report.problems
+    assert problem.startswith("l = 5 is infeasible for 'disease'")
+
+
+def test_flags_that_are_not_there_are_a_problem_beside_others(flagged, tmp_path):
+    age = "role: semi-sensitive, flag: pivate, domain: {min: 30, max: 40}"
+    report = check(flagged, lgb_policy(tmp_path, age=age))
+    assert [problem.split(":")[0] for problem in report.problems] == [
+        "column 'age'",
+        "the flags of column 'age' are column 'pivate', which is not in the table; "
+        "did you mean 'private'?",
+    ]

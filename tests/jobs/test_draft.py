@@ -120,3 +120,50 @@ def test_a_draft_replaces_only_policies_and_only_by_force(tmp_path):
     with pytest.raises(InputError, match="another kind of file"):
         draft(data, data, force=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "policy.yaml"]
+
+
+def flagged_patients(flags: list[object], sexes: str = "FM") -> pa.Table:
+    return pa.table(
+        {
+            "age": [20 + n % 30 for n in range(60)],
+            "age_private": flags,
+            "sex": [sexes[n % len(sexes)] for n in range(60)],
+            "sex_private": flags,
+            "disease": [f"d{n % 6}" for n in range(60)],
+        }
+    )
+
+
+def test_columns_of_flags_make_others_semi_sensitive(tmp_path):
+    flags = [None if n == 0 else n % 3 == 0 for n in range(60)]
+    policy = publish(flagged_patients(flags), tmp_path)
+    attributes = policy.content.attributes
+    assert policy.method().name == "lgb"
+    assert (attributes["age"].role, attributes["age"].flag) == (Role.SEMI_SENSITIVE, "age_private")
+    assert attributes["age"].l == 3
+    assert (attributes["sex"].l, attributes["sex"].t) == (None, 0.2)  # two values, no l to spare
+    assert attributes["age_private"].role is Role.INSENSITIVE
+    assert attributes["disease"].role is Role.SENSITIVE
+    text = (tmp_path / "policy.yaml").read_text()
+    assert "column 'age_private' flags its sensitive cells" in text
+    assert "semi-sensitive (some people's cells are sensitive" in text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        flagged_patients(["yes", "no"] * 30),  # no flags as yet
+        flagged_patients([False] * 60),
+        flagged_patients([n < 1 for n in range(60)]),  # one cell, which no bucket can hide
+    ],
+)
+def test_flags_that_cannot_be_heeded_are_left_out(data, tmp_path):
+    policy = publish(data, tmp_path)
+    assert policy.method().name == "mondrian"
+    assert policy.content.attributes["age"].role is Role.QUASI_IDENTIFIER
+
+
+def test_flags_are_not_heeded_where_people_have_several_rows(tmp_path):
+    data = flagged_patients([n % 2 == 0 for n in range(60)])
+    data = data.append_column("patient_id", pa.array([n // 2 for n in range(60)]))
+    assert publish(data, tmp_path).method().name == "mondrian"

@@ -328,3 +328,92 @@ def test_missing_as_a_value_is_refused_where_it_would_not_count():
 def test_an_empty_key_is_no_silence():
     with pytest.raises(SchemaError, match="`l` is empty"):
         policy(disease={"l": None})
+
+
+# --- buckets --------------------------------------------------------------------------------------
+
+SEMI = {"role": "semi-sensitive", "flag": "age_private"}
+BUCKETS = {"model": "l-unique-buckets", "attribute": "age"}
+CLOSE = {"model": "t-close-buckets", "attribute": "disease", "distance": "equal"}
+
+
+def lgb(*guarantees, age=None, disease=None, **method) -> Policy:
+    return policy(
+        disease=disease,
+        method={"name": "lgb", "k": 5, **method},
+        age={**SEMI, **(age or {})},
+        guarantees=list(guarantees),
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "keys"),
+    [
+        (BUCKETS | {"l": 3}, {"l": 3}),
+        (BUCKETS | {"l": 2}, {"l": 3}),
+        (BUCKETS | {"l": 4}, {"l": 3, "age": {"l": 4}}),
+        (CLOSE | {"t": 0.2}, {"t": 0.2}),
+        (CLOSE | {"t": 0.3}, {"l": 2, "disease": {"t": 0.2}}),
+        ({"model": "k-anonymity", "k": 5}, {"l": 3}),
+    ],
+)
+def test_a_guarantee_that_lgb_gives_may_be_stated(claim, keys):
+    assert lgb(claim, **keys).method() == lgb(**keys).method()
+
+
+@pytest.mark.parametrize(
+    ("claim", "keys"),
+    [
+        (BUCKETS | {"l": 4}, {"l": 3}),
+        (BUCKETS | {"l": 3}, {"l": 3, "age": {"l": 2}}),
+        (BUCKETS | {"l": 2}, {"t": 0.2}),
+        (CLOSE | {"t": 0.1}, {"t": 0.2}),
+        (CLOSE | {"t": 0.3}, {"l": 2}),
+        (CLOSE | {"t": 0.3, "distance": "ordered"}, {"t": 0.2}),
+        ({"model": "k-anonymity", "k": 6}, {"l": 3}),
+        (
+            {"model": "l-diversity", "attribute": "disease", "l": 2, "variant": "frequency"},
+            {"l": 3},
+        ),
+    ],
+)
+def test_a_guarantee_that_lgb_does_not_give_is_refused(claim, keys):
+    with pytest.raises(ParameterError, match=r"does not give .* to this degree"):
+        lgb(claim, **keys).method()
+
+
+def test_guarantees_are_about_sensitive_attributes():
+    with pytest.raises(ParameterError, match="'ag' is not a sensitive or semi-sensitive"):
+        lgb(BUCKETS | {"attribute": "ag", "l": 2}, l=3).method()
+    with pytest.raises(ParameterError, match="does not give l-unique-buckets"):
+        policy(
+            guarantees=[BUCKETS | {"attribute": "disease", "l": 2}],
+            method={"name": "anatomy", "l": 3},
+        ).method()
+
+
+def test_an_l_that_asks_for_nothing_draws_a_warning():
+    (of_age, of_disease) = lgb(l=1).warnings()
+    assert of_age.startswith("l = 1 does not protect 'age'")
+    assert "'disease'" in of_disease
+    assert lgb(l=2).warnings() == ()
+    assert lgb(l=1, age={"l": 2}, disease={"t": 0.2}).warnings() == ()
+    (warning,) = lgb(l=3, disease={"l": 1}).warnings()
+    assert "'disease'" in warning
+    (warning,) = policy(disease={"l": 1}).warnings()
+    assert "'disease'" in warning
+
+
+def test_flags_drawn_at_random_draw_a_warning_but_in_a_test():
+    drawn = policy(
+        age={"role": "semi-sensitive", "density": 0.2}, method={"name": "lgb", "k": 5, "l": 2}
+    )
+    (warning,) = drawn.warnings()
+    assert warning.startswith("the sensitive cells of 'age' are drawn at random")
+    assert drawn.warnings(is_test=True) == ()
+    assert lgb(l=2).warnings() == ()
+
+
+def test_a_column_cannot_flag_itself():
+    with pytest.raises(SchemaError, match="'age' cannot hold its own flags"):
+        lgb(l=2, age={"flag": "age"}).schema()

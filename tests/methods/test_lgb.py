@@ -15,7 +15,7 @@ from sfumato.methods import LGB, TopDown
 from sfumato.models import LUniqueBuckets, TCloseBuckets
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
-from sfumato.schema import Attribute, Role, Schema
+from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
 from sfumato.schema.builders import EqualWidth, Mask, Quantiles
 
 SCHEMA = Schema(
@@ -100,6 +100,17 @@ def test_a_withheld_secret_leaves_no_trace(hidden, others, dtype, attribute, fil
             content = path.read_bytes()
             assert b"telltale" not in content
             assert b"7777" not in content or b"sha256" in content
+
+
+@pytest.mark.parametrize("hidden", [40, 90, 99])
+def test_a_withheld_secret_does_not_change_the_kind(hidden):
+    """A hierarchy with one leaf out of place: 99 is `low`."""
+    rows = [(str(n), "low" if n < 50 or n == 99 else "high") for n in range(100)]
+    semi = replace(SCHEMA["age"], hierarchy=Hierarchy.from_rows(rows, "age"))
+    schema = Schema((SCHEMA["zip"], semi, SCHEMA["illness"]))
+    release = LGB(k=2, l=2).publish(lone(hidden, [10, 20, 30, 60, 70], pa.int64()), schema)
+    assert release.manifest.parameters["withheld_cells"] > 0
+    assert release.manifest.attribute("age").kind is Kind.CATEGORICAL
 
 
 def test_flag_columns_are_never_published():
@@ -187,18 +198,19 @@ def test_what_cannot_be_protected_is_refused_with_a_way_out():
 
 def test_a_single_sensitive_value_cannot_be_hidden():
     data = patients().set_column(2, "illness", pa.array(["flu"] * 60))
-    assert "largest feasible l is 1" in refused(LGB(k=2, l=2), data)
     one = {"illness": TCloseBuckets("illness", 0.3)}
-    assert "only one value" in refused(LGB(k=2, l=2, protection=one), data)
+    for method in (LGB(k=2, l=2), LGB(k=2, l=2, protection=one)):
+        said = refused(method, data)
+        assert "only one value" in said
+        assert "leave the column out" in said
+        assert "by `t`" not in said  # no more feasible
 
 
 def test_sensitive_cells_that_are_all_missing():
     data = patients().set_column(2, "illness", pa.nulls(60, pa.string()))
     assert "all its sensitive cells are missing" in refused(LGB(k=2, l=1), data)
-    release = LGB(k=2, l=2, protection={"illness": TCloseBuckets("illness", 0.3)}).publish(
-        data, SCHEMA
-    )
-    assert audit(release).ok
+    close = LGB(k=2, l=2, protection={"illness": TCloseBuckets("illness", 0.3)})
+    assert "all its sensitive cells are missing" in refused(close, data)
 
 
 def test_a_minimum_width_is_not_silently_forgotten():

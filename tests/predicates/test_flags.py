@@ -71,8 +71,19 @@ def test_a_rule_may_not_read_an_identifier_or_a_column_without_a_role():
 
 
 def test_a_rule_that_does_not_parse_says_where():
-    with pytest.raises(ParameterError, match="character"):
+    with pytest.raises(ParameterError, match=r"^column 'age', `when`: predicate, character 7"):
         flags_of(PEOPLE.drop_columns(["hide"]), people_schema(when="job = = 'Nurse'"))
+
+
+def test_a_rule_that_compares_what_cannot_be_compared_names_both_columns():
+    with pytest.raises(ParameterError, match=r"^column 'age', `when`: column 'job' holds string"):
+        flags_of(PEOPLE.drop_columns(["hide"]), people_schema(when="job > 3"))
+
+
+@pytest.mark.parametrize(("slip", "hint"), [("jobb", r" \(did you mean 'job'\?\)"), ("xyz", "")])
+def test_a_rule_with_a_slip_is_told_the_nearest_column_that_it_may_read(slip, hint):
+    with pytest.raises(SchemaError, match=f"reads '{slip}', which has no role{hint}; whether"):
+        flags_of(PEOPLE.drop_columns(["hide"]), people_schema(when=f"{slip} = 'Nurse'"))
 
 
 def test_flags_must_be_there_and_boolean():

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from arbitrary.coded import PLACES, SIZES, partition, samples
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import Infeasible
 from sfumato.models import KAnonymity
-from sfumato.randomness import Randomness
+from sfumato.randomness import Randomness, repeatable
 from sfumato.rows.local_groups import local_groups
 from sfumato.rows.mondrian import mondrian
-from sfumato.rows.patterns import Patterns, Union
+from sfumato.rows.patterns import MOST_TOGETHER, Patterns
 from sfumato.rows.top_down import top_down
 from sfumato.schema import Schema
 from sfumato.table import Groups, encode
@@ -145,11 +146,100 @@ def test_a_single_undersized_pattern_goes_where_it_costs_least(drawn, k, data):
     assert cost(patterns, people, k, (0,), union.host) == least_cost(patterns, people, k)
 
 
-def test_a_union_counts_the_cells_that_it_would_withhold():
-    yes, no = np.array([True, True, False]), np.array([True, False, False])
-    union = Union((0,), 2, yes, yes, None)
-    assert union.cost(no, no, 3) == 5  # one mixed attribute, five people
-    assert union.joined(Union((1,), 3, no, no, None)).cost(no, no, 4) == 9
+def greedy(patterns: Patterns, people: list[int], k: int) -> set[tuple[frozenset[int], int | None]]:
+    """Return greedy unions, literally: the smallest joins what costs least, a host if in doubt.
+
+    A union has the place of the pattern that others have joined; equal ones go by their places.
+    """
+    waiting = {p: (p,) for p, n in enumerate(people) if n < k}
+    hosts = [p for p, n in enumerate(people) if n >= k]
+    done: dict[int, tuple[int, ...]] = {}
+    visiting = set()
+    while waiting:
+        place = min(waiting, key=lambda u: (sum(people[p] for p in waiting[u]), u))
+        smallest = waiting.pop(place)
+        others = waiting or ({} if hosts else done)
+        choices = [(cost(patterns, people, k, smallest, host), 0, host) for host in hosts]
+        choices += [
+            (cost(patterns, people, k, block + smallest, None), 1, u) for u, block in others.items()
+        ]
+        _, joins, other = min(choices)
+        if not joins:
+            visiting.add((frozenset(smallest), other))
+            continue
+        joined = others.pop(other) + smallest
+        (done if sum(people[p] for p in joined) >= k else waiting)[other] = joined
+    return visiting | {(frozenset(block), None) for block in done.values()}
+
+
+@settings(max_examples=300)
+@given(patterns_of_people(), st.integers(2, 8))
+def test_unions_are_those_of_literal_greed(drawn, k):
+    patterns, people = drawn
+    assume(sum(people) >= k)
+    unions = patterns.unions(np.array(people), k)
+    assert {(frozenset(u.patterns), u.host) for u in unions} == greedy(patterns, people, k)
+
+
+def test_more_flags_than_a_number_has_bits():
+    flags = np.zeros((3, 150), dtype=np.bool_)
+    flags[1, 149] = flags[2, :75] = True
+    patterns = Patterns(Groups(np.array([0, 1, 2], np.int32), 3), flags)
+    (union,) = patterns.unions(np.array([9, 2, 9]), 3)
+    assert (union.patterns, union.host) == ((1,), 0)
+    assert union.any.tolist() == flags[1].tolist()
+
+
+@pytest.fixture
+def few_together(monkeypatch):
+    monkeypatch.setattr("sfumato.rows.patterns.MOST_TOGETHER", 4)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sets(st.tuples(*[st.booleans()] * 5), min_size=5, max_size=32),
+    st.integers(2, 9),
+    st.randoms(use_true_random=False),
+)
+def test_unions_of_blocks_reach_k_too(few_together, flags, k, random):
+    people = [random.randint(1, 12) for _ in flags]
+    assume(sum(people) >= k)
+    ids = np.repeat(np.arange(len(flags), dtype=np.int32), people)
+    patterns = Patterns(Groups(ids, len(flags)), np.array(sorted(flags), dtype=np.bool_))
+    unions = patterns.unions(np.array(people), k)
+    united = [p for union in unions for p in union.patterns]
+    assert sorted(united) == [p for p, n in enumerate(people) if n < k]
+    for union in unions:
+        assert union.people == sum(people[p] for p in union.patterns)
+        assert union.people >= k or people[union.host] >= k
+
+
+def test_many_patterns_are_united_at_nearly_the_cost_of_comparing_all(monkeypatch):
+    """Thousands of patterns, of one or two people each."""
+    rng = repeatable(2)
+    flags = np.unique(rng.random((12_000, 13)) < 0.35, axis=0)
+    people = rng.integers(1, 3, len(flags)).tolist()
+    ids = np.repeat(np.arange(len(flags), dtype=np.int32), people)
+    patterns = Patterns(Groups(ids, len(flags)), flags)
+    assert len(flags) > 3 * MOST_TOGETHER
+    spent = []
+    for together in (MOST_TOGETHER, len(flags)):
+        monkeypatch.setattr("sfumato.rows.patterns.MOST_TOGETHER", together)
+        unions = patterns.unions(np.array(people), 5)
+        assert min(union.people for union in unions) >= 5
+        assert sum(len(union.patterns) for union in unions) == len(flags)
+        spent.append(sum(cost(patterns, people, 5, u.patterns, u.host) for u in unions))
+    assert spent[0] <= 1.1 * spent[1]
+
+
+def test_as_many_patterns_as_rows_take_seconds():
+    rng = repeatable(3)
+    flags = [rng.random(60_000) < 0.5 for _ in range(70)]
+    start = perf_counter()
+    patterns = Patterns.of(flags, 60_000)
+    unions = patterns.unions(patterns.groups.sizes, 4)
+    assert perf_counter() - start < 20
+    assert min(union.people for union in unions) >= 4
 
 
 # --- local groups ---------------------------------------------------------------------------------

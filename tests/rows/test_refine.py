@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from sfumato.table import Groups, Table, encode
 # so a test that passes once always does.
 CHI_SQUARE_5 = 35.9
 RUNS = 1200
+SEEDS_EACH, ENOUGH = 150, 40  # releases of every original, and of what is judged
 
 
 def of_values(*groups: str) -> tuple[Table, Groups]:
@@ -39,8 +41,16 @@ def of_values(*groups: str) -> tuple[Table, Groups]:
     return table, Groups(np.array(ids, np.int32), len(groups))
 
 
-def refined(table: Table, groups: Groups, ell: int, seed: int = 0, names=("illness",)) -> Groups:
-    return refine(table, groups, list(names), ell, rng=Randomness.test(seed).generator("refine"))
+def refined(
+    table: Table,
+    groups: Groups,
+    ell: int,
+    seed: int = 0,
+    names=("illness",),
+    residues: Any = "own",
+) -> Groups:
+    rng = Randomness.test(seed).generator("refine")
+    return refine(table, groups, list(names), ell, rng=rng, residues=residues)
 
 
 def lists(groups: Groups) -> list[list[int]]:
@@ -96,7 +106,9 @@ def cases(draw, *, complete: bool = False, max_rows: int = 24) -> Case:
         how = Groups(np.array([dense[group] for group in ids], np.int32), len(dense))
     rng = Randomness.test(seed).generator("initial")
     initial = initial_partition(sample.table, ["illness"], ell, how, rng=rng)
-    return Case(sample, ell, initial, refined(sample.table, initial, ell, seed))
+    residues = draw(st.sampled_from(["own", "neighbours"]))
+    blocks = refined(sample.table, initial, ell, seed, residues=residues)
+    return Case(sample, ell, initial, blocks)
 
 
 @settings(max_examples=80)
@@ -181,7 +193,7 @@ def test_with_values_that_never_repeat_fewer_than_l_rows_are_left_over(sizes, el
     data = pa.table({"age": range(rows), "illness": [f"value {i}" for i in range(rows)]})
     table = encode(data, Schema.of(age="quasi-identifier", illness="sensitive"))
     groups = Groups(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), len(sizes))
-    blocks = refined(table, groups, ell, seed)
+    blocks = refined(table, groups, ell, seed, residues="neighbours")
     assert blocks.count == rows // ell
     own = sum(size // ell for size in sizes)
     left = sum(size % ell for size in sizes)
@@ -195,7 +207,7 @@ def test_what_neighbouring_groups_have_left_makes_further_blocks():
     """Groups of three rows leave one each, and two neighbours' rows make a pair."""
     table, groups = of_values("abc", "def", "ghi", "jkl", "mno")
     for seed in range(10):
-        blocks = refined(table, groups, 2, seed)
+        blocks = refined(table, groups, 2, seed, residues="neighbours")
         mixed = [sorted({int(groups.ids[row]) for row in block}) for block in partition(blocks)]
         assert sorted(each for each in mixed if len(each) > 1) == [[0, 1], [2, 3]]
         assert sorted(blocks.sizes.tolist()) == [2] * 6 + [3]
@@ -209,13 +221,62 @@ def test_the_last_rows_join_a_block_of_their_group_that_lacks_their_value():
     values = "abcababcab"
     shapes = set()
     for seed in range(40):
-        blocks = refined(table, groups, 2, seed)
+        blocks = refined(table, groups, 2, seed, residues="neighbours")
         for block in partition(blocks):
             assert len({values[row] for row in block}) == len(block)
             if len(block) == 3:
                 assert len({int(groups.ids[row]) for row in block}) == 1
         shapes.add(tuple(sorted(blocks.sizes.tolist())))
     assert shapes <= {(2, 2, 2, 2, 2), (2, 2, 3, 3)}
+
+
+@settings(max_examples=60)
+@given(cases())
+def test_by_default_no_block_mixes_groups(case):
+    blocks = refined(case.sample.table, case.initial, case.ell)
+    for block in lists(blocks):
+        assert len({int(case.initial.ids[row]) for row in block}) == 1
+
+
+@pytest.mark.parametrize("texts", [("aabbc",), ("aabc", "bcd")])
+def test_given_the_groups_every_row_of_a_block_may_have_each_value_alike(texts):
+    assert worst_excess(texts, "own") <= 5
+
+
+def test_residues_of_neighbours_may_tell_more():
+    """In a block of two groups' residues, a value that a group has elsewhere is the other's."""
+    assert worst_excess(("abc", "abd"), "neighbours") > 5
+
+
+def worst_excess(texts: tuple[str, ...], residues: str) -> float:
+    """Return by how many standard errors some row's likeliest value exceeds its share of a block.
+
+    The posterior of an adversary who knows the groups: beforehand all ways to give the people of
+    each group its values are equally likely, and published is who is in a block with whom, and the
+    values of each block.
+    """
+    every_way = product(*(sorted(set(permutations(text))) for text in texts))
+    ends = np.cumsum([0, *map(len, texts)]).tolist()
+    behind: dict[Any, Counter[str]] = {}
+    for ways in every_way:
+        original = "".join("".join(way) for way in ways)
+        table, groups = of_values(*(original[a:b] for a, b in pairwise(ends)))
+        for seed in range(SEEDS_EACH):
+            blocks = partition(refined(table, groups, 2, seed, residues=residues))
+            told = frozenset((b, "".join(sorted(original[row] for row in b))) for b in blocks)
+            behind.setdefault(told, Counter())[original] += 1
+    worst = 0.0
+    judged = {told: found for told, found in behind.items() if found.total() >= ENOUGH}
+    assert judged
+    for told, originals in judged.items():
+        times = originals.total()
+        for block, values in told:
+            for row, value in product(block, values):
+                likely = sum(n for text, n in originals.items() if text[row] == value) / times
+                share = 1 / len(values)
+                error = math.sqrt(share * (1 - share) / times)
+                worst = max(worst, (likely - share) / error)
+    return worst
 
 
 def test_groups_that_leave_nothing_over_stay_apart():

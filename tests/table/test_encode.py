@@ -229,6 +229,38 @@ def test_numbers_stay_ascending_whatever_the_order_of_the_hierarchy_file():
     assert (column.tree.first[young], column.tree.last[young]) == (0, 2)
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.int64(), pa.int8(), pa.float64(), pa.float16(), pa.decimal128(20, 0)]
+)
+@pytest.mark.parametrize("present", [[1, 2], [1, 2, 4], [1, 2, 4, 9], [9], [None]])
+def test_the_kind_under_a_hierarchy_does_not_depend_on_the_values_that_occur(kind, present):
+    """It is published, even of a column in which values are withheld."""
+    rows = [("1", "low"), ("2", "low"), ("4", "high"), ("9", "low"), ("unknown", "high")]
+    cells = pa.array(present, pa.int64()).cast(kind)
+    scattered = encode_column(cells, hierarchy=Hierarchy.from_rows(rows, "number"))
+    assert scattered.kind is Kind.CATEGORICAL
+    rows[3] = ("9", "high")
+    ascending = encode_column(cells, hierarchy=Hierarchy.from_rows(rows, "number"))
+    assert ascending.kind is Kind.NUMERIC
+
+
+@pytest.mark.parametrize("present", [["low"], ["low", "mid"], ["low", "mid", "top"]])
+def test_the_kind_of_an_ordered_dictionary_does_not_depend_on_the_values_that_occur(present):
+    rows = [("low", "ends"), ("mid", "middle"), ("top", "ends")]
+    entries = pa.array(["low", "mid", "top"])
+    codes = pa.array([entries.to_pylist().index(each) for each in present], pa.int8())
+    cells = pa.DictionaryArray.from_arrays(codes, entries, ordered=True)
+    column = encode_column(cells, hierarchy=Hierarchy.from_rows(rows, "grade"))
+    assert column.kind is Kind.CATEGORICAL
+
+
+def test_a_stated_kind_is_judged_by_the_values_that_occur():
+    rows = [("1", "low"), ("2", "low"), ("4", "high"), ("9", "low")]
+    hierarchy = Hierarchy.from_rows(rows, "number")
+    column = encode_column(pa.array([1, 2, 4]), hierarchy=hierarchy, kind=Kind.NUMERIC)
+    assert column.kind is Kind.NUMERIC
+
+
 def test_a_hierarchy_that_scatters_numbers_makes_them_categorical_unless_a_kind_is_stated():
     parity = Hierarchy.from_rows([("1", "odd"), ("2", "even"), ("3", "odd")], "parity")
     column = encode_column(pa.array([3, 2, 1]), hierarchy=parity)

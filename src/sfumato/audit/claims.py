@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from sfumato.audit.report import Verdict
 from sfumato.audit.statistics import Evidence, statistics_of
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.models import (
     MODELS,
     GroupStatistics,
+    Histogram,
     KAnonymity,
     LUniqueBuckets,
     Model,
@@ -20,6 +23,7 @@ from sfumato.models import (
     from_claim,
 )
 from sfumato.models.association import BoundAssociation
+from sfumato.models.buckets import FEWEST_VALUES
 
 UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
@@ -72,12 +76,23 @@ def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verd
     if not len(statistics.sizes):
         return Verdict(claim, True, note="no records")
     holds = bool(bound.holds(statistics).all())
+    if isinstance(model, TCloseBuckets) and not holds:
+        # its level is a distance, which may be small all the same
+        notes.append(_buckets_of_one_value(statistics.histograms[model.attribute], totals))
     if isinstance(bound, BoundAssociation):
         greatest = (
             f"{k} {float(v.max()):.4g}" for k, v in bound.reached(statistics)._asdict().items()
         )
         notes.append(f"reaches {', '.join(greatest)}")
     return Verdict(claim, holds, bound.worst(statistics), "; ".join(filter(None, notes)))
+
+
+def _buckets_of_one_value(histogram: Histogram, totals: dict[str, Total]) -> str:
+    """Return a note on buckets that hide nothing, if there are any."""
+    (total,) = totals.values()
+    before = np.concatenate([[0], np.cumsum(histogram.codes != total.null_code)])
+    few = int((np.diff(before[histogram.offsets]) < FEWEST_VALUES).sum())
+    return f"{few} of {len(histogram.present)} buckets hold fewer than two values" if few else ""
 
 
 def _counted(model: Model, evidence: Evidence) -> tuple[GroupStatistics, dict[str, Total]]:

@@ -8,6 +8,7 @@ from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
 from sfumato.audit.report import AuditReport, Verdict
 from sfumato.release import Manifest, Release
+from sfumato.schema.attribute import Role
 
 
 def audit(release: Release | str | PathLike[str]) -> AuditReport:
@@ -64,6 +65,14 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
             f"{manifest.suppressed} records were withheld because of their sensitive values: "
             "their absence tells these values, so those people are not protected"
         )
+    remarks += [
+        f"nothing is claimed of the buckets of '{entry.name}', so nothing says that they protect "
+        "anybody"
+        for entry in manifest.attributes
+        if manifest.layout == "local"
+        and entry.role in (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+        and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
+    ]
     if verdicts and all(verdict.holds is None for verdict in verdicts):
         remarks.append("no claim could be checked: the published files cannot show any of them")
     return remarks

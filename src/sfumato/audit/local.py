@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.audit.coded import Coded, coded
 from sfumato.audit.domains import Domain
@@ -13,6 +17,8 @@ from sfumato.audit.statistics import Evidence, SensitiveValues
 from sfumato.audit.structure import check_roles, record_tables, unit_tables
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release
+from sfumato.release.cells import STAR
+from sfumato.release.dtypes import is_text
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 
 Ints = npt.NDArray[np.int64]
@@ -34,6 +40,7 @@ def examine_local(release: Release) -> Evidence:
     table = release.tables[entry.name]
     alike: dict[str, Coded] = {}
     buckets: dict[str, SensitiveValues] = {}
+    stars = 0
     for name in entry.attributes:
         domain = Domain.of(manifest.attribute(name), release.hierarchies.get(name))
         ids = _bucket_ids(table, name, domain.entry.role)
@@ -43,9 +50,12 @@ def examine_local(release: Release) -> Evidence:
         else:
             in_bucket = ids > 0
             buckets[name] = _bucketed(domain, _part(cells, in_bucket), ids)
-            domain.check_generalized(_part(cells, ~in_bucket))
+            outside = _part(cells, ~in_bucket)
+            domain.check_generalized(outside)
+            stars += _stars(outside)
         if domain.entry.role in (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE):
             alike[name] = _masked(coded(cells), ids)
+    _check_withheld(manifest.parameters, stars)
     records = grouped(entry.name, table, alike)
     check_sizes([records], manifest.rows)
     check_alike(records, alike)
@@ -76,6 +86,28 @@ def _part(cells: pa.ChunkedArray, rows: npt.NDArray[np.bool_]) -> Coded:
     """Return some rows' cells; a dictionary is made anew, since other rows' cells are in it."""
     part = cells.filter(pa.array(rows))
     return coded(part.cast(pa.string()) if pa.types.is_dictionary(part.type) else part)
+
+
+def _stars(cells: Coded) -> int:
+    """Return how many cells are `*`; in a column of exact values there are none."""
+    if not is_text(cells.cells.type):
+        return 0
+    places = np.flatnonzero(pc.equal(cells.cells, STAR).to_numpy(zero_copy_only=False))
+    return int(np.isin(cells.codes, places).sum())
+
+
+def _check_withheld(parameters: Mapping[str, Any], stars: int) -> None:
+    """Refuse a number of withheld cells that cannot be.
+
+    There may be fewer than `*` cells: what was generalised to the root of its hierarchy, or with
+    missing cells, looks the same.
+    """
+    said = parameters.get("withheld_cells", 0)
+    if not isinstance(said, int) or isinstance(said, bool) or not 0 <= said <= stars:
+        raise ReleaseDamaged(
+            f"the manifest's `withheld_cells` is no number from 0 to {stars}, the number of `*` "
+            "cells that are in no bucket"
+        )
 
 
 def _bucketed(domain: Domain, cells: Coded, ids: Ints) -> SensitiveValues:

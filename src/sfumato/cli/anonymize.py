@@ -86,8 +86,9 @@ def publication_lines(made: Publication) -> list[str]:
     if made.ncp is not None:
         lines.append(f"mean NCP: {made.ncp.mean:.4f} (0: nothing is lost, 1: everything)")
     cells = manifest.parameters.get("withheld_cells")
-    if cells:
-        lines.append(f"withheld: {cells} cells (*), where too few rows share a flag pattern")
+    if cells is not None:
+        where = ", where too few rows share a flag pattern" if cells else ""
+        lines.append(f"withheld: {cells} cells (*){where}")
     return [*lines, f"release: {made.path}"]
 
 
@@ -99,6 +100,7 @@ def publication_json(made: Publication) -> dict[str, Any]:
         "method": manifest.method,
         "rows": manifest.rows,
         "suppressed": manifest.suppressed,
+        "withheld_cells": manifest.parameters.get("withheld_cells"),
         "groups": made.groups,
         "test": manifest.test,
         "guarantees": list(manifest.guarantees),

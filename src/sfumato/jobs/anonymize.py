@@ -88,7 +88,7 @@ def anonymize(
         with stages.stage("measuring"):
             loss = ncp(release, table) if release.manifest.layout in LAYOUTS else None
             warnings += (
-                *rules.warnings(),
+                *rules.warnings(is_test=randomness.is_test),
                 *wrong_intervals(table),
                 *narrow_groups(release, table),
                 *_about_withheld(len(withheld)),
@@ -111,11 +111,18 @@ def anonymize(
                 timings=stages.timings,
                 warnings=warnings,
                 suppressed_rows=(withheld + 1).tolist(),
+                withheld_cells=withheld_cells(release.manifest),
             )
         )
     return Publication(
         path, release.manifest, _group_count(release), loss, warnings, stages.timings
     )
+
+
+def withheld_cells(manifest: Manifest) -> int | None:
+    """Return how many cells a release withholds, None if its method knows no such thing."""
+    cells = manifest.parameters.get("withheld_cells")
+    return cells if isinstance(cells, int) else None
 
 
 def _refuse_occupied(path: Path, force: bool) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sfumato.models import KAnonymity, LDiversity, Model
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Schema
+from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Role, Schema
 from sfumato.schema.distinct import distinct
 from sfumato.schema.text import to_texts
 from sfumato.table import Table, encode
@@ -113,7 +113,8 @@ def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> 
         elif rules.content.on_infeasible == "error":
             refuse_infeasible(table, _asked(method, table))
     except SfumatoError as error:
-        return _of_columns(data, schema) or (str(error),)
+        problems = _of_columns(data, schema)
+        return problems if str(error) in problems else (*problems, str(error))
     return ()
 
 
@@ -123,10 +124,17 @@ def _of_columns(data: pa.Table, schema: Schema) -> tuple[str, ...]:
     for attribute in schema:
         if attribute.is_published and attribute.name in data.column_names:
             try:
-                encode(data.select([attribute.name]), Schema((attribute,)))
+                encode(data.select([attribute.name]), Schema((_alone(attribute),)))
             except SfumatoError as error:
                 problems.append(str(error))
     return tuple(problems)
+
+
+def _alone(attribute: Attribute) -> Attribute:
+    """Return the attribute without what it needs other columns for."""
+    if attribute.role is not Role.SEMI_SENSITIVE:
+        return attribute
+    return replace(attribute, flag=None, when=None, density=0.0)
 
 
 def _asked(method: Method, table: Table) -> list[Model]:

@@ -10,28 +10,39 @@ import pyarrow as pa
 
 from sfumato.release import Release
 from sfumato.schema import Hierarchy, Kind, Role
+from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.table import Table
 
 # Numbers of a group that lie closer than this share of themselves are as good as known.
 NARROW = 0.05
+_WIDER_GROUPS = "mondrian can keep a `min_width`"
+# l-unique buckets are made of neighbours; a deal under t takes from the whole range
+_WIDER_BUCKETS = "a larger `l` makes them wider, and `t` deals each from the whole range"
 
 
 def narrow_groups(release: Release, table: Table) -> list[str]:
-    """Return a warning for every numeric sensitive attribute that is nearly exact in some group."""
+    """Return a warning for every numeric attribute whose sensitive values are nearly exact.
+
+    They are looked at where a person is one of several: in groups, or in buckets if there are any.
+    """
+    in_buckets = release.manifest.layout == "local"
     warnings = []
     for entry in release.manifest.attributes:
-        if entry.role is not Role.SENSITIVE or entry.kind is not Kind.NUMERIC:
+        roles = (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+        if entry.role not in roles or entry.kind is not Kind.NUMERIC:
             continue
         if pa.types.is_temporal(entry.dtype) or table[entry.name].attribute.min_width is not None:
             continue  # a date has no size of which a share could be taken
         for part in release.manifest.tables:
             if part.group and entry.name in part.attributes and not part.name.startswith("units"):
-                narrow, groups = _count_narrow(release.tables[part.name], entry.name)
+                place = entry.name + RESERVED_SUFFIX if in_buckets else "group"
+                narrow, places = _count_narrow(release.tables[part.name], entry.name, place)
                 if narrow:
                     warnings.append(
-                        f"'{entry.name}': in {narrow} of {groups} groups the values lie within "
-                        f"{NARROW:.0%} of each other, so they are nearly exact; mondrian can keep "
-                        "a `min_width`"
+                        f"'{entry.name}': in {narrow} of {places} "
+                        f"{'buckets' if in_buckets else 'groups'} the values lie within "
+                        f"{NARROW:.0%} of each other, so they are nearly exact; "
+                        + (_WIDER_BUCKETS if in_buckets else _WIDER_GROUPS)
                     )
                 break
     return warnings
@@ -52,15 +63,22 @@ def wrong_intervals(table: Table) -> list[str]:
     return warnings
 
 
-def _count_narrow(records: pa.Table, name: str) -> tuple[int, int]:
-    """Return in how many groups the values nearly agree, and the number of groups."""
+def _count_narrow(records: pa.Table, name: str, place: str) -> tuple[int, int]:
+    """Return in how many groups (or buckets) the values nearly agree, and their number.
+
+    `place` is the column that numbers them; rows without a number are in none.
+    """
+    inside = records.select([place, name]).filter(records[place].is_valid())
+    values = inside[name]
+    if pa.types.is_dictionary(values.type):  # beside cells that are generalised
+        values = values.cast(pa.string())
     rows = pl.DataFrame(
         [
-            pl.Series("group", records["group"].to_numpy()),
-            pl.from_arrow(records[name]).cast(pl.Float64).alias("value"),  # type: ignore[union-attr]
+            pl.Series("place", inside[place].to_numpy()),
+            pl.from_arrow(values).cast(pl.Float64).alias("value"),  # type: ignore[union-attr]
         ]
     )
-    ends = rows.group_by("group").agg(
+    ends = rows.group_by("place").agg(
         low=pl.col("value").min(), high=pl.col("value").max(), has=pl.col("value").count() > 0
     )
     size = pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs())

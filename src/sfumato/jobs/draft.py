@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sfumato.errors import SfumatoError
@@ -15,8 +16,10 @@ from sfumato.jobs.policy_text import AttributeText, policy_text
 from sfumato.jobs.private_file import new_file, refuse_occupied
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.models.counting import table_totals
+from sfumato.predicates.flags import flagged
 from sfumato.schema import Attribute, Dates, Mask, Proposal, Role, Schema, propose, propose_unit
 from sfumato.schema.distinct import distinct
+from sfumato.schema.names import flagged_column
 from sfumato.table import Table, encode
 
 K = 5
@@ -26,7 +29,9 @@ _NOTES = (
     "Roles: identifier (never published), quasi-identifier (others may know it: generalised),",
     "sensitive (must not be learnt about a person), insensitive (left out, or `keep: true`).",
 )
-_CODED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+_PROTECTED = (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+_FLAG_NOTE = "semi-sensitive (some people's cells are sensitive: those that a column flags),"
+_CODED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SEMI_SENSITIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +75,16 @@ def draft_of(data: pa.Table, title: str) -> Draft:
     method: {name: mondrian, k: 4}
     """
     proposals = [_complete(proposal, data) for proposal in propose(data)]
+    unit = _unit(data, tuple(proposal.attribute for proposal in proposals))
+    if unit is None:  # the method that heeds flags needs one row a person
+        proposals = _with_flags(proposals, data)
     attributes = tuple(proposal.attribute for proposal in proposals)
-    unit = _unit(data, attributes)
     table, warnings = _trial(data, Schema(attributes, unit))
     feasible = _feasible(table)
     texts = []
     for proposal in proposals:
         keys, reason = _keys(proposal.attribute), proposal.reason
-        if proposal.attribute.role is Role.SENSITIVE:
+        if proposal.attribute.role in _PROTECTED:
             largest = feasible.get(proposal.attribute.name, 0)
             if largest >= 2:
                 keys["l"] = min(L, largest)
@@ -87,14 +94,17 @@ def draft_of(data: pa.Table, title: str) -> Draft:
                 reason += "; too uneven for an l"
         texts.append(AttributeText(proposal.attribute.name, keys, reason))
     people = table.unit_count if table is not None else data.num_rows
-    if not any(attribute.role is Role.QUASI_IDENTIFIER for attribute in attributes):
+    has_flags = any(attribute.role is Role.SEMI_SENSITIVE for attribute in attributes)
+    if not has_flags and all(each.role is not Role.QUASI_IDENTIFIER for each in attributes):
         warnings += ("no column looks like a quasi-identifier, which mondrian needs",)
     notes = [
         f"A draft by `sfumato init` for {title}: check every role, then run `sfumato anonymize`.",
-        *_NOTES,
+        _NOTES[0],
+        *([_FLAG_NOTE] if has_flags else []),
+        *_NOTES[1:],
         *(f"Before it can run: {warning}" for warning in warnings),
     ]
-    method = {"name": "mondrian", "k": min(K, people)}
+    method = {"name": "lgb" if has_flags else "mondrian", "k": min(K, people)}
     return Draft(policy_text(notes, texts, method, unit), warnings)
 
 
@@ -109,6 +119,33 @@ def _complete(proposal: Proposal, data: pa.Table) -> Proposal:
     return Proposal(
         replace(attribute, role=Role.INSENSITIVE),
         f"{proposal.reason}; left out, since with {missing} missing it cannot tell people apart",
+    )
+
+
+def _with_flags(proposals: list[Proposal], data: pa.Table) -> list[Proposal]:
+    """Return the proposals with columns as semi-sensitive whose cells another column flags.
+
+    Only where that column is boolean, and flags cells of two values or more: no bucket can hide
+    a single one.
+    """
+    flag_of = {}
+    for name in data.column_names:
+        column = flagged_column(name, data.column_names)
+        if column is not None and pa.types.is_boolean(data[name].type):
+            flag_of[column] = name
+    return [_semi_sensitive(each, flag_of.get(each.attribute.name), data) for each in proposals]
+
+
+def _semi_sensitive(proposal: Proposal, flag: str | None, data: pa.Table) -> Proposal:
+    attribute = proposal.attribute
+    if flag is None or attribute.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        return proposal
+    cells = data[attribute.name].filter(data[flag].fill_null(True))
+    if len(distinct(cells, attribute.name).values) < 2:
+        return proposal
+    return Proposal(
+        replace(attribute, role=Role.SEMI_SENSITIVE, flag=flag),
+        f"column '{flag}' flags its sensitive cells; {proposal.reason}",
     )
 
 
@@ -128,19 +165,24 @@ def _unit(data: pa.Table, attributes: tuple[Attribute, ...]) -> str | None:
 
 def _trial(data: pa.Table, schema: Schema) -> tuple[Table | None, tuple[str, ...]]:
     try:
-        return encode(data, schema), ()
+        return flagged(encode(data, schema), data), ()
     except SfumatoError as error:
         return None, (str(error),)
 
 
 def _feasible(table: Table | None) -> dict[str, int]:
-    """Return for every sensitive attribute the largest l that the whole table has."""
+    """Return for every attribute to be protected the largest l that its sensitive cells have."""
     if table is None:
         return {}
     totals = table_totals(table, [column.name for column in table.sensitive])
+    counts = {name: total.counts[: total.null_code] for name, total in totals.items()}
+    for name, flags in table.flags.items():
+        column = table[name]
+        counts[name] = np.bincount(column.codes[flags], minlength=column.null_code + 1)[:-1]
     return {
-        name: total.present // max(int(total.counts[: total.null_code].max(initial=0)), 1)
-        for name, total in totals.items()
+        # some flagged cells may be withheld: an l at the limit would then be too much
+        name: int(each.sum()) // max(int(each.max(initial=0)), 1) - (name in table.flags)
+        for name, each in counts.items()
     }
 
 
@@ -156,6 +198,8 @@ def _keys(attribute: Attribute) -> dict[str, Any]:
         keys["hierarchy"] = {"dates": list(attribute.hierarchy.levels)}
     if attribute.order is not None:
         keys["order"] = list(attribute.order)
+    if attribute.flag is not None:
+        keys["flag"] = attribute.flag
     return keys
 
 

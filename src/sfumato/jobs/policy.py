@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.jobs.policy_file import AttributePolicy, DomainBounds, PolicyFile, parse
-from sfumato.jobs.requests import declared_by, method_of, unprotected
+from sfumato.jobs.requests import declared_by, drawn_at_random, idle, method_of, unprotected
 from sfumato.jobs.yaml_file import read_yaml
 from sfumato.methods import Method
 from sfumato.models import Model
@@ -72,9 +72,10 @@ class Policy:
         """Return the guarantees that a release can only declare, since files cannot show them."""
         return declared_by(self.content)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return what is legal and probably not meant."""
-        return unprotected(self.content)
+    def warnings(self, *, is_test: bool = False) -> tuple[str, ...]:
+        """Return what is legal and probably not meant; a test may draw flags at random."""
+        drawn = () if is_test else drawn_at_random(self.content)
+        return (*unprotected(self.content), *idle(self.content), *drawn)
 
 
 def _attribute(name: str, policy: AttributePolicy, folder: Path) -> Attribute:

@@ -18,7 +18,10 @@ FORMAT = "sfumato-run-record/1"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunRecord:
-    """What a run did that a release must not tell; rows are numbered from 1 as in the input."""
+    """What a run did that a release must not tell; rows are numbered from 1 as in the input.
+
+    `withheld_cells` is None for a method that withholds none.
+    """
 
     data: str
     policy: str
@@ -28,6 +31,7 @@ class RunRecord:
     timings: Mapping[str, float]
     warnings: Sequence[str]
     suppressed_rows: Sequence[int]
+    withheld_cells: int | None = None
 
     def to_json(self) -> bytes:
         """Return the text of the record."""
@@ -43,6 +47,7 @@ class RunRecord:
             "timings": dict(self.timings),
             "warnings": list(self.warnings),
             "suppressed_rows": list(self.suppressed_rows),
+            "withheld_cells": self.withheld_cells,
         }
         return (json.dumps(fields, indent=2, ensure_ascii=False) + "\n").encode()
 

@@ -15,6 +15,7 @@ from sfumato.methods import METHODS, Method
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
+    KAnonymity,
     LDiversity,
     LUniqueBuckets,
     LUniqueGroups,
@@ -87,6 +88,30 @@ def unprotected(policy: PolicyFile) -> tuple[str, ...]:
         "add `l` or `t` to it"
         for name, attribute in policy.sensitive.items()
         if not attribute.asked() and name not in protected
+    )
+
+
+def idle(policy: PolicyFile) -> tuple[str, ...]:
+    """Return a warning for every attribute whose `l` asks for nothing."""
+    warnings = []
+    for name, attribute in policy.protected.items():
+        asked = {**_asked_of_method(policy), **attribute.asked()}
+        if "t" in attribute.asked() and "l" not in attribute.asked():
+            continue
+        if asked.get("l") == 1:
+            warnings.append(
+                f"l = 1 does not protect '{name}': one value alone meets it; use 2 or more"
+            )
+    return tuple(warnings)
+
+
+def drawn_at_random(policy: PolicyFile) -> tuple[str, ...]:
+    """Return a warning for every attribute whose sensitive cells nobody has named."""
+    return tuple(
+        f"the sensitive cells of '{name}' are drawn at random (`density`), which is for "
+        "experiments: nobody's wish is kept; use `flag` or `when`"
+        for name, attribute in policy.attributes.items()
+        if attribute.density is not None
     )
 
 
@@ -166,16 +191,18 @@ def _models_of(
 
 def _guarantees(policy: PolicyFile) -> list[Model]:
     models = []
-    sensitive = policy.sensitive
     for number, claim in enumerate(policy.guarantees, start=1):
         try:
             model = from_claim(claim)
         except ParameterError as error:
             raise ParameterError(f"`guarantees`, entry {number}: {error}") from None
+        of_buckets = isinstance(model, LUniqueBuckets | TCloseBuckets)
+        sensitive = policy.protected if of_buckets else policy.sensitive
         for name in model.needs:
             if name not in sensitive:
+                kind = "sensitive or semi-sensitive" if of_buckets else "sensitive"
                 raise ParameterError(
-                    f"`guarantees`, entry {number}: '{name}' is not a sensitive attribute; "
+                    f"`guarantees`, entry {number}: '{name}' is not a {kind} attribute; "
                     f"{nearest(name, sensitive)}"
                 )
         models.append(model)
@@ -244,18 +271,42 @@ def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:
     """Refuse guarantees that the method does not give anyway."""
     name = policy.method.name
     for number, model in enumerate(_guarantees(policy), start=1):
-        is_diversity = isinstance(model, LUniqueGroups) or (
-            isinstance(model, LDiversity)
-            and (model.variant, model.missing)
-            in (("frequency", "excluded"), ("distinct", "excluded"))
-        )
-        # buckets hold sensitive cells, and groups promise nothing about them
-        has_groups = "protection" not in parameters
-        is_kept = (
-            has_groups and is_diversity and cast(LUniqueGroups, model).l <= parameters.get("l", 0)
-        )
-        if model.checkable and not is_kept:
+        if model.checkable and not _is_kept(model, parameters):
             raise ParameterError(
                 f"`guarantees`, entry {number}: {name} does not give {model.name} to this degree; "
                 "use mondrian, or change the entry"
             )
+
+
+def _is_kept(model: Model, parameters: Mapping[str, Any]) -> bool:
+    """Whether what a method with these parameters gives is the model, or implies it."""
+    match model:
+        case KAnonymity(k):
+            return bool(k <= parameters.get("k", 0))
+        case LUniqueBuckets(attribute, l):
+            given = _buckets_of(attribute, parameters)
+            return isinstance(given, LUniqueBuckets) and l <= given.l
+        case TCloseBuckets(attribute, t, distance):
+            given = _buckets_of(attribute, parameters)
+            is_close = isinstance(given, TCloseBuckets) and t >= given.t
+            return is_close and distance == cast(TCloseBuckets, given).distance
+        case LUniqueGroups() | LDiversity(variant="frequency" | "distinct", missing="excluded") if (
+            "protection" not in parameters
+        ):
+            # buckets hold sensitive cells, and groups promise nothing about them
+            return bool(model.l <= parameters.get("l", 0))
+    return False
+
+
+def _buckets_of(
+    attribute: str, parameters: Mapping[str, Any]
+) -> LUniqueBuckets | TCloseBuckets | None:
+    """Return how a method with these parameters protects an attribute by buckets, if it does."""
+    if "protection" not in parameters:
+        return None
+    given: LUniqueBuckets | TCloseBuckets | None = parameters["protection"].get(attribute)
+    if given is None and parameters.get("l") is not None:
+        return LUniqueBuckets(attribute, parameters["l"])
+    if given is None and parameters.get("t") is not None:
+        return TCloseBuckets(attribute, parameters["t"])
+    return given

@@ -31,7 +31,9 @@ class ARP(Method):
     `Groups`. `publish_by` (in a policy: `publish`) says how: `anatomy` (exact tables),
     `generalize` (one table, quasi-identifiers generalised) or `slice` (one table whose blocks of
     columns are permuted within each block of rows; `columns` is the number of blocks of
-    quasi-identifiers, or the blocks themselves).
+    quasi-identifiers, or the blocks themselves). `residues` says where the rows go that are left
+    over in a group: into its own blocks, or, as published, into further blocks with those of
+    `neighbours`, which keeps a little more and protects less.
 
     *Source*: Zhu, Tian, Du, Xie, "Anonymization on Refining Partition: Same Privacy, More
     Utility". Departs from the paper: several sensitive attributes; missing values.
@@ -52,12 +54,14 @@ class ARP(Method):
         default="anatomy", metadata={"key": "publish"}
     )
     columns: int | Sequence[Sequence[str]] = 2
+    residues: Literal["own", "neighbours"] = "own"
 
     def __post_init__(self) -> None:
         LUniqueGroups("", self.l)
         check_initial(self.initial, self.name)
         one_of(self.publish_by, ("anatomy", "generalize", "slice"), "publish", self.name)
         check_blocks(self.columns, self.name)
+        one_of(self.residues, ("own", "neighbours"), "residues", self.name)
 
     def values_needed(self) -> int:
         """Return l."""
@@ -68,7 +72,8 @@ class ARP(Method):
         initial = initial_partition(
             table, names, self.l, self.initial, rng=randomness.generator("initial partition")
         )
-        blocks = refine(table, initial, names, self.l, rng=randomness.generator("refining"))
+        rng = randomness.generator("refining")
+        blocks = refine(table, initial, names, self.l, rng=rng, residues=self.residues)
         models: list[Model] = [LDiversity(name, self.l) for name in names]
         if self.publish_by == "anatomy":
             models += [LUniqueGroups(name, self.l) for name in names]

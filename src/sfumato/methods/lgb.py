@@ -20,6 +20,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.local_buckets import close_buckets, unique_buckets
 from sfumato.rows.local_groups import local_groups
+from sfumato.rows.masking import visible_column
 from sfumato.rows.mondrian import mondrian
 from sfumato.rows.top_down import top_down
 from sfumato.schema import Role
@@ -99,7 +100,7 @@ class LGB(Method):
             if column.name in flags:
                 sensitive = flags[column.name] & ~withheld[column.name]
             rng = randomness.generator(f"buckets of {column.name}")
-            bucketed[column.name] = _bucketize(column, np.flatnonzero(sensitive), model, rng)
+            bucketed[column.name] = _bucketize(column, sensitive, model, rng)
         return assemble(
             local_records(table, groups, bucketed, withheld, rng=randomness.generator("records")),
             method=self.name,
@@ -178,33 +179,51 @@ def _mixed(groups: Groups, flag: Bools) -> Bools:
 
 
 def _bucketize(
-    column: Column, rows: npt.NDArray[np.int64], model: Protection, rng: np.random.Generator
+    column: Column, sensitive: Bools, model: Protection, rng: np.random.Generator
 ) -> Bucketed:
     """Return the sensitive cells of the attribute in buckets that satisfy the model."""
+    rows = np.flatnonzero(sensitive)
+    if not len(rows):
+        return Bucketed(rows, Groups(np.zeros(0, dtype=np.int32), 0))
+    # Ranks and levels of values are those among these cells: an auditor sees no others in buckets,
+    # and how many buckets there are must not tell of cells that are withheld.
+    if len(rows) < len(column.codes):
+        column = visible_column(column, ~sensitive)
     codes = column.codes[rows]
     counts = np.bincount(codes, minlength=column.null_code + 1).astype(np.int64)
-    present = int(counts[:-1].sum())
-    if present == 0:  # nothing sensitive: no bucket, or one of missing values alone
-        if len(rows) and isinstance(model, LUniqueBuckets):
-            raise Infeasible(
-                f"l = {model.l} is infeasible for '{column.name}': all its sensitive cells are "
-                "missing; leave it out, or protect it by `t`"
-            )
-        return Bucketed(rows, Groups(np.zeros(len(rows), dtype=np.int32), int(len(rows) > 0)))
+    present, values = int(counts[:-1].sum()), int(np.count_nonzero(counts[:-1]))
+    if values == 0:
+        raise Infeasible(
+            f"'{column.name}' cannot be protected: all its sensitive cells are missing; "
+            + _way_out(column)
+        )
     if isinstance(model, LUniqueBuckets):
         largest = int(counts[:-1].max())
         if largest * model.l > present:
             raise Infeasible(
-                f"l = {model.l} is infeasible for '{column.name}': its commonest sensitive value "
-                f"has {largest / present:.1%} of the sensitive cells; the largest feasible l is "
-                f"{present // largest}, or protect it by `t`"
+                f"l = {model.l} is infeasible for '{column.name}': "
+                + (_too_common(largest, present) if values > 1 else _one_value(column))
             )
         return Bucketed(rows, unique_buckets(codes, column.null_code, model.l, rng=rng))
     bound = model.bind({column.name: column_total(column, counts, present)})
     buckets = close_buckets(codes, column.null_code, bound.rule, rng=rng)
     if buckets is None:
-        raise Infeasible(
-            f"t = {model.t:g} is infeasible for '{column.name}': its sensitive cells have only "
-            "one value, which no bucket can hide"
-        )
+        raise Infeasible(f"t = {model.t:g} is infeasible for '{column.name}': {_one_value(column)}")
     return Bucketed(rows, buckets)
+
+
+def _too_common(largest: int, present: int) -> str:
+    return (
+        f"its commonest sensitive value has {largest / present:.1%} of the sensitive cells; "
+        f"the largest feasible l is {present // largest}, or protect it by `t`"
+    )
+
+
+def _one_value(column: Column) -> str:
+    return "its sensitive cells have only one value, which no bucket can hide; " + _way_out(column)
+
+
+def _way_out(column: Column) -> str:
+    """Return what to do about cells that no bucket can hide."""
+    is_semi = column.attribute.role is Role.SEMI_SENSITIVE
+    return "leave the column out" + (", or flag other cells too" if is_semi else "")

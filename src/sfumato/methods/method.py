@@ -20,6 +20,7 @@ class Method(ABC):
     handles: ClassVar[frozenset[Role]] = frozenset(
         {Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE}
     )
+    counts_missing: ClassVar[bool] = False  # can protect that a sensitive value is missing
 
     def publish(
         self, data: Any, schema: Schema, *, randomness: Randomness | None = None
@@ -43,6 +44,12 @@ class Method(ABC):
                 raise ParameterError(
                     f"{self.name} cannot protect '{attribute.name}', which is {attribute.role}; "
                     "choose another method or role"
+                )
+            is_secret = attribute.role in (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+            if is_secret and attribute.missing == "value" and not self.counts_missing:
+                raise ParameterError(
+                    f"{self.name} does not count missing values of '{attribute.name}'; "
+                    "leave `missing` excluded, or use mondrian"
                 )
         return self._release(table, randomness)
 

@@ -34,6 +34,7 @@ class Mondrian(Method):
     """
 
     name: ClassVar[str] = "mondrian"
+    counts_missing: ClassVar[bool] = True  # as its models say
     k: int
     models: tuple[Model, ...] = ()
     strict: bool = True

@@ -11,6 +11,9 @@ from sfumato.models.model import BoundModel, Model, positive_integer
 from sfumato.models.statistics import Total
 from sfumato.models.t_closeness import Distance, TCloseness
 
+# What a t-close bucket holds at least: with one value it would be certain.
+FEWEST_VALUES = 2
+
 
 @dataclass(frozen=True, slots=True)
 class LUniqueBuckets(Model):
@@ -38,7 +41,11 @@ class LUniqueBuckets(Model):
 
 @dataclass(frozen=True, slots=True)
 class TCloseBuckets(Model):
-    """Every bucket of `attribute` is within earth mover's distance t of all its sensitive cells."""
+    """Every bucket of `attribute` is within earth mover's distance t of all its sensitive cells.
+
+    And it holds at least two different values: a single one would be known of all its people,
+    however common it is. A missing value does not count. Source: Li, He, Sun, section 4.
+    """
 
     name: ClassVar[str] = "t-close-buckets"
     at_least: ClassVar[bool] = False
@@ -61,4 +68,4 @@ class TCloseBuckets(Model):
     def bind(self, totals: Mapping[str, Total]) -> BoundModel:
         """Return the predicate on buckets; the totals are those of the sensitive cells."""
         closeness = TCloseness(self.attribute, self.t, self.distance).bind(totals)
-        return BoundModel(self, closeness.rule)
+        return BoundModel(self, closeness.rule._replace(whole=FEWEST_VALUES))

@@ -40,8 +40,9 @@ Reals = npt.NDArray[np.float64]
 class Rule(NamedTuple):
     """A model bound to a table, in numbers.
 
-    `whole` is its integer parameter (k or l), `real` its real one; `skip` the code that does not
-    count (a missing value), or -1; `reals` and `links` hold what the whole table contributes.
+    `whole` is its integer parameter (k or l; for a distance, the fewest values of a group), `real`
+    its real one; `skip` the code that does not count (a missing value), or -1; `reals` and `links`
+    hold what the whole table contributes.
     """
 
     kind: int
@@ -180,6 +181,8 @@ def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> boo
         bound = 1.0 if rule.kind == BETA_ENHANCED else rule.real
         gain = _likeness(rule, codes, counts, rule.kind == BETA_ENHANCED)
     else:
+        if len(codes) < rule.whole:
+            return False
         bound = rule.real
         gain = _distance(rule, codes, counts)
         if bound >= 1.0:

@@ -7,12 +7,13 @@ the release shows anyway or what tells nothing: quasi-identifiers and insensitiv
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.errors import SchemaError
+from sfumato.errors import ParameterError, SchemaError
 from sfumato.predicates.evaluate import evaluate_frame
 from sfumato.predicates.parse import parse
 from sfumato.schema.attribute import Attribute, Role
@@ -49,7 +50,8 @@ def check_rule(attribute: Attribute, schema: Schema) -> None:
     for name in sorted(parse(attribute.when).attributes):
         role = schema[name].role if name in schema.names else None
         if role not in _READABLE:
-            what = "has no role" if role is None else f"is {role}"
+            readable = [each.name for each in schema.with_role(*_READABLE)]
+            what = f"has no role{_meant(name, readable)}" if role is None else f"is {role}"
             raise SchemaError(
                 f"column '{attribute.name}': its `when` reads '{name}', which {what}; whether a "
                 "cell is sensitive shows in the release, so a rule may read only "
@@ -57,10 +59,19 @@ def check_rule(attribute: Attribute, schema: Schema) -> None:
             )
 
 
+def _meant(name: str, readable: list[str]) -> str:
+    by_folded = {column.casefold(): column for column in readable}
+    near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return f" (did you mean '{by_folded[near[0]]}'?)" if near else ""
+
+
 def _flags(attribute: Attribute, data: pa.Table, schema: Schema) -> Mask:
     if attribute.when is not None:
-        check_rule(attribute, schema)
-        return evaluate_frame(parse(attribute.when), data, schema)
+        try:
+            check_rule(attribute, schema)
+            return evaluate_frame(parse(attribute.when), data, schema)
+        except ParameterError as error:
+            raise ParameterError(f"column '{attribute.name}', `when`: {error}") from None
     cells = data[attribute.flag]
     if not pa.types.is_boolean(cells.type):
         raise SchemaError(

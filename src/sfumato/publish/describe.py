@@ -20,7 +20,7 @@ from sfumato.release.manifest import AttributeEntry, Bounds
 from sfumato.schema.attribute import Kind
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import stated_values
-from sfumato.schema.text import from_texts, to_texts
+from sfumato.schema.text import readable_texts, to_texts
 from sfumato.table import Column
 
 Codes = npt.NDArray[np.int32]
@@ -65,24 +65,10 @@ def _domain(column: Column, named: Codes) -> Bounds | tuple[str, ...] | None:
     if stated is not None:
         return tuple(to_texts(stated_values(stated, column.values.type)).to_pylist())
     if isinstance(attribute.hierarchy, Hierarchy) and attribute.hierarchy.supplied:
-        return _values_among(attribute.hierarchy.leaves, column.values.type)
+        return readable_texts(attribute.hierarchy.leaves, column.values.type)
     texts = to_texts(column.values.take(pa.array(named, type=pa.int32()))).to_pylist()
     # an order that the data type states is kept; any other order is that of the texts
     return tuple(texts if column.kind is Kind.ORDINAL else sorted(texts))
-
-
-def _values_among(leaves: tuple[str, ...], dtype: pa.DataType) -> tuple[str, ...]:
-    """Return the leaves that are values of the type: a hierarchy file may list others too."""
-    if pa.types.is_string(dtype):
-        return leaves
-
-    def is_value(leaf: str) -> bool:
-        try:
-            return bool(to_texts(from_texts(pa.array([leaf]), dtype)).to_pylist() == [leaf])
-        except (ValueError, pa.ArrowException):
-            return False
-
-    return tuple(leaf for leaf in leaves if is_value(leaf))
 
 
 def _ends(values: pa.Array) -> tuple[Any, Any]:

@@ -43,8 +43,8 @@ def close_buckets(
 ) -> Groups | None:
     """Return the most buckets that a round-robin deal of the sorted cells makes t-close.
 
-    Every bucket satisfies `rule` (a closeness to all sensitive cells of the attribute) and holds
-    at least two different values; None if not even one bucket does. Missing cells are spread
+    Every bucket satisfies `rule`, that of `TCloseBuckets` bound to just these cells: it is close to
+    all of them, and holds two values. None if not even one bucket does. Missing cells are spread
     evenly and count for nothing.
     """
     known = np.flatnonzero(codes != cardinality)
@@ -118,7 +118,7 @@ def _dealt_counts(counts: Ints, starts: Ints, buckets: int, bucket: int) -> Ints
 
 @numba.njit(cache=True, nogil=True)
 def _most_close_buckets(counts: Ints, rule: Rule) -> int:
-    """Return the largest number of buckets of which each satisfies the rule, with two values.
+    """Return the largest number of buckets of which each satisfies the rule.
 
     What a bucket gets changes only where a value's first item falls, so of each number of
     buckets only as many different ones need a look as there are values.
@@ -135,7 +135,7 @@ def _most_close_buckets(counts: Ints, rule: Rule) -> int:
                 dealt = _dealt_counts(counts, starts, buckets, bucket)
                 codes = np.flatnonzero(dealt)
                 size = dealt.sum()
-                if len(codes) < 2 or not holds(rule, codes, dealt[codes], size, size):
+                if not holds(rule, codes, dealt[codes], size, size):
                     fits = False
                     break
             if not fits:

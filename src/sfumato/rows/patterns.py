@@ -71,6 +71,8 @@ class Patterns:
     def _united(self, block: Ints, people: Ints, k: int) -> list[Union]:
         """Return the unions of the undersized patterns of a block."""
         small, hosts = block[people[block] < k], block[people[block] >= k]
+        if not len(small):
+            return []
         leaders, host_of = unite(
             packed(self.flags[small]), people[small], packed(self.flags[hosts]), k
         )
@@ -78,7 +80,7 @@ class Patterns:
         starts = np.flatnonzero(np.diff(leaders[order], prepend=-1))
         found = []
         for members in np.split(order, starts[1:]):
-            host = int(host_of[leaders[members[0]]]) if len(members) else -1
+            host = int(host_of[leaders[members[0]]])
             patterns = small[members]
             flags = self.flags[patterns]
             found.append(

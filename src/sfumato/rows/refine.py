@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -49,28 +50,33 @@ def refine(
     l: int,  # noqa: E741
     *,
     rng: np.random.Generator,
+    residues: Literal["own", "neighbours"] = "own",
 ) -> Groups:
     """Return l-unique blocks, as small as they can be, of rows that share a group or nearly so.
 
-    Within each group, rounds take one row of each of the l commonest values that are left. What
-    the groups have left over (fewer than l rows each) goes into further blocks of l rows from
-    groups of neighbouring numbers; the last rows join a block of their own group that lacks their
-    value. Rows that miss the value are dealt evenly over the blocks of their group, and count for
+    Within each group, rounds take one row of each of the l commonest values that are left. What is
+    left over then (fewer than l rows) joins blocks of its group that lack its value. With
+    `residues="neighbours"`, to the letter of the paper, it first goes into further blocks of l rows
+    from groups of neighbouring numbers: a little more is kept, but who knows the groups can rule
+    out values of such a block that a group has as often as it may, and so may learn more than 1/l.
+    Rows that miss the value are dealt evenly over the blocks of their group, and count for
     nothing. With several sensitive attributes each group is split on its own, evenly, into blocks
     whose rows differ in every one of them.
 
     *Guarantee*: `LUniqueGroups(name, l)` for every named attribute; blocks of l to 2l - 1 rows
-    that have a value.
+    that have a value. With `residues="own"`, rows of a block are equally likely to have each of its
+    values, given the groups.
     *Refuses*: groups that are not l-eligible (see `join_ineligible`); with several attributes,
     missing values, and with three or more a group for which no split was found.
     *Source*: Zhu, Tian, Du, Xie, "Anonymization on Refining Partition", Algorithm 2.
-    Departs from the paper: several sensitive attributes; missing values.
+    Departs from the paper: residues stay in their group by default; several sensitive attributes;
+    missing values.
     """
     for name in sensitive:
         LUniqueGroups(name, l)  # refuses an l that is no whole number
     _refuse_ineligible(table, groups, sensitive, l)
     if len(sensitive) == 1:
-        return _refine_one(table, groups, sensitive[0], l, rng)
+        return _refine_one(table, groups, sensitive[0], l, residues == "neighbours", rng)
     codes = np.stack([table[name].codes for name in sensitive])
     for name in sensitive:
         column = table[name]
@@ -110,6 +116,7 @@ def _refine_one(
     groups: Groups,
     name: str,
     l: int,  # noqa: E741
+    pool: bool,
     rng: np.random.Generator,
 ) -> Groups:
     column = table[name]
@@ -120,7 +127,7 @@ def _refine_one(
     sizes = np.bincount(groups.ids[known], minlength=groups.count)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     residues = new_residues(column.cardinality, len(rows))
-    block_of, blocks = refine_groups(column.codes[rows], offsets, l, rng, residues)
+    block_of, blocks = refine_groups(column.codes[rows], offsets, l, pool, rng, residues)
     ids = np.full(table.rows, -1, np.int32)
     ids[rows] = block_of
     deal_missing(groups, ids, rng)

@@ -1,4 +1,4 @@
-"""Rounds within each group, then rounds over what neighbouring groups have left."""
+"""Rounds within each group, and if asked over what neighbouring groups have left."""
 
 from __future__ import annotations
 
@@ -40,10 +40,13 @@ def refine_groups(
     codes: Codes,
     offsets: Ints,
     l: int,  # noqa: E741
+    pool: bool,
     rng: np.random.Generator,
     residues: Residues,
 ) -> tuple[Codes, int]:
     """Return each row's block and the number of blocks.
+
+    With `pool`, what groups have left over goes into further blocks of neighbouring groups first.
 
     Rows are sorted by group, and by code within a group, in random order within a code;
     `offsets[g]` is where group g starts. No code has more than 1/l of a group.
@@ -65,7 +68,7 @@ def refine_groups(
             for row in range(first_rows[run], first_rows[run] + lengths[run]):
                 if rounds[item] >= 0:
                     block_of[row] = blocks + rounds[item]
-                else:
+                elif pool:
                     _leave(residues, codes[row], row)
                 item += 1
         blocks += made

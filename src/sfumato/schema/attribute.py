@@ -104,6 +104,11 @@ class Attribute:
                 f"column '{self.name}': `{given[0]}` is for semi-sensitive columns, "
                 f"and this one is {self.role}"
             )
+        if self.flag is not None and self.flag == self.name:
+            raise SchemaError(
+                f"column '{self.name}' cannot hold its own flags; let `flag` name the boolean "
+                "column that says which of its cells are sensitive"
+            )
         if self.role is Role.SEMI_SENSITIVE and _follows_data(self.hierarchy):
             raise SchemaError(
                 f"column '{self.name}' is semi-sensitive: intervals that follow the data would "

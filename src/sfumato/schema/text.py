@@ -50,3 +50,25 @@ def from_texts(texts: pa.Array, dtype: pa.DataType) -> pa.Array:
         moments = pc.binary_join_element_wise(pa.scalar("1970-01-01T"), texts, "")
         return moments.cast(pa.timestamp("ns")).cast(pa.time64("ns")).cast(dtype)
     return texts.cast(dtype)
+
+
+def readable_texts(texts: tuple[str, ...], dtype: pa.DataType) -> tuple[str, ...]:
+    """Return the texts that are those of values of the type: a hierarchy may list others too.
+
+    >>> readable_texts(("33", "033", "unknown"), pa.int32())
+    ('33',)
+    """
+    if pa.types.is_string(dtype):
+        return texts
+    try:
+        whole = to_texts(from_texts(pa.array(texts, pa.string()), dtype)).to_pylist()
+        return tuple(text for text, read in zip(texts, whole, strict=True) if text == read)
+    except (ValueError, pa.ArrowException):  # one of them at least
+        return tuple(text for text in texts if _is_readable(text, dtype))
+
+
+def _is_readable(text: str, dtype: pa.DataType) -> bool:
+    try:
+        return bool(to_texts(from_texts(pa.array([text]), dtype)).to_pylist() == [text])
+    except (ValueError, pa.ArrowException):
+        return False

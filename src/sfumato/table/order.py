@@ -14,7 +14,7 @@ from sfumato.schema.attribute import Attribute, Kind
 from sfumato.schema.binning import Quantiles
 from sfumato.schema.hierarchy import Hierarchy, Tree
 from sfumato.schema.kinds import comparable_type, is_number, kind_of, stated_values
-from sfumato.schema.text import to_texts
+from sfumato.schema.text import from_texts, readable_texts, to_texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,8 @@ def arrange(
     A stated order comes first, then that of an ordered dictionary, then the natural one: numbers
     and dates ascending, texts by code point. Under a hierarchy, values stand in leaf order; if
     that contradicts a numeric or ordinal order, an attribute without a stated kind is categorical.
+    A supplied hierarchy is judged by all its leaves: the kind is published, so it must not tell
+    whether a value occurs that is withheld.
 
     `counts` says how many rows have each value, for a builder that weighs them.
 
@@ -46,11 +48,15 @@ def arrange(
     """
     kind = _resolve_kind(values.type, cells.type, attribute)
     order = _order(values, cells, attribute)
-    if attribute.hierarchy is None:
+    given = attribute.hierarchy
+    if given is None:
         return Arrangement(kind, order)
+    if isinstance(given, Hierarchy) and kind is not Kind.CATEGORICAL:
+        is_stated = attribute.kind is not None or attribute.order is not None
+        if not is_stated and not _ascends(given, _ranked_leaves(given, values.type, cells)):
+            kind = Kind.CATEGORICAL
     if len(values) == 0:
-        given = attribute.hierarchy  # a builder has nothing to build from
-        if not isinstance(given, Hierarchy):
+        if not isinstance(given, Hierarchy):  # a builder has nothing to build from
             return Arrangement(kind, order)
         return Arrangement(kind, order, given, given.bind([]))
     rows = None if counts is None else counts[order]
@@ -139,6 +145,28 @@ def _arrange_by_hierarchy(
             )
     tree = hierarchy.bind(texts)
     return Arrangement(Kind.CATEGORICAL, order[tree.order], hierarchy, tree)
+
+
+def _ranked_leaves(
+    hierarchy: Hierarchy, value_type: pa.DataType, cells: pa.ChunkedArray
+) -> list[str]:
+    """Return the leaves that can be values of the column, from low to high."""
+    if pa.types.is_dictionary(cells.type):
+        known = set(hierarchy.leaves)
+        entries = [to_texts(each.dictionary).to_pylist() for each in cells.chunks]
+        return [text for text in max(entries, key=len, default=[]) if text in known]
+    texts = pa.array(readable_texts(hierarchy.leaves, value_type), pa.string())
+    leaves = from_texts(texts, value_type)
+    sortable = leaves.cast(comparable_type(value_type))
+    if pa.types.is_floating(sortable.type):
+        leaves, sortable = (each.filter(pc.is_finite(sortable)) for each in (leaves, sortable))
+    ranked: list[str] = to_texts(leaves.take(pc.array_sort_indices(sortable))).to_pylist()
+    return ranked
+
+
+def _ascends(hierarchy: Hierarchy, texts: list[str]) -> bool:
+    tree = _in_row_order(hierarchy, texts).bind(texts)
+    return bool((np.diff(tree.order) > 0).all())
 
 
 def _in_row_order(hierarchy: Hierarchy, texts: list[str]) -> Hierarchy:
