@@ -51,9 +51,10 @@ def methods(l: int) -> dict[str, Method]:  # noqa: E741
     return {
         "AT": Anatomy(l=l),
         "AIP, literal": AIP(l=l, initial="correlation-literal"),
-        "ARP, literal": ARP(l=l, initial="correlation-literal"),
+        "ARP, literal": ARP(l=l, initial="correlation-literal", residues="neighbours"),
         "AIP": AIP(l=l),
         "ARP": ARP(l=l),
+        "ARP, pooled": ARP(l=l, residues="neighbours"),
         "NG": NG(l=l),
         "AIP on Mondrian": AIP(l=l, initial="mondrian"),
         "ARP on Mondrian": ARP(l=l, initial="mondrian"),

@@ -245,7 +245,7 @@ def test_buckets_of_which_nothing_is_claimed_are_named(local):
     report = audit(with_claims(local, {"model": "k-anonymity", "k": 5}))
     assert report.ok  # what is claimed holds
     assert [line for line in report.problems if "'age'" in line] == [
-        "nothing is claimed of the buckets of 'age', so nothing says that they protect anybody"
+        "nothing is claimed about the values of 'age', so nothing says that they are protected"
     ]
     assert len(report.problems) == 5
     claims = [claim for claim in local.manifest.guarantees if claim.get("attribute") != "town"]

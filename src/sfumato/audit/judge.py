@@ -66,10 +66,10 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
             "their absence tells these values, so those people are not protected"
         )
     remarks += [
-        f"nothing is claimed of the buckets of '{entry.name}', so nothing says that they protect "
-        "anybody"
+        f"nothing is claimed about the values of '{entry.name}', so nothing says that they are "
+        "protected"
         for entry in manifest.attributes
-        if manifest.layout == "local"
+        if manifest.layout in ("local", "anatomized", "sliced")
         and entry.role in (Role.SENSITIVE, Role.SEMI_SENSITIVE)
         and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
     ]

@@ -8,25 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.audit import audit
-from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
+from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
 from sfumato.io.read import read_table
 from sfumato.jobs.doubts import narrow_groups, wrong_intervals
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.record import RecordPlace, RunRecord
-from sfumato.jobs.suppress import rows_to_withhold
-from sfumato.methods import Method
+from sfumato.jobs.suppress import withheld_rows, without
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.release import Manifest, Release
 from sfumato.release.manifest import MANIFEST
 from sfumato.release.release import FileFormat
-from sfumato.table import Table, encode
+from sfumato.table import encode
 from sfumato.utility import Ncp, ncp
 from sfumato.utility.ncp import LAYOUTS
 
@@ -77,9 +74,9 @@ def anonymize(
         withheld = np.zeros(0, dtype=np.int64)
         if rules.content.on_infeasible == "suppress":
             with stages.stage("choosing rows to withhold"):
-                withheld = _withheld(table, method, randomness)
+                withheld = withheld_rows(table, method, randomness)
                 if len(withheld):
-                    table = encode(_without(rows, withheld), schema)
+                    table = encode(without(rows, withheld), schema)
         del rows
         with stages.stage(f"partitioning by {method.name}"):
             release = _stated(method.release(table, randomness), rules, len(withheld))
@@ -135,26 +132,6 @@ def _refuse_occupied(path: Path, force: bool) -> None:
         raise InputError(f"'{path}' exists; use --force to replace it")
     if not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file()):
         raise InputError(f"'{path}' is not a release and is not replaced; choose another name")
-
-
-def _withheld(table: Table, method: Method, randomness: Randomness) -> npt.NDArray[np.int64]:
-    needed = method.values_needed()
-    # The methods that need values themselves refuse a table without a sensitive attribute.
-    if needed is None or not table.sensitive:
-        return np.zeros(0, dtype=np.int64)
-    if len(table.sensitive) > 1:
-        raise ParameterError(
-            "`on_infeasible: suppress` is for one sensitive attribute, and there are "
-            f"{len(table.sensitive)}; use `error`"
-        )
-    rng = randomness.generator("withheld rows")
-    return rows_to_withhold(table, table.sensitive[0].name, needed, rng=rng)
-
-
-def _without(rows: pa.Table, withheld: npt.NDArray[np.int64]) -> pa.Table:
-    keep = np.ones(rows.num_rows, dtype=np.bool_)
-    keep[withheld] = False
-    return rows.filter(pa.array(keep))
 
 
 def _about_withheld(count: int) -> tuple[str, ...]:

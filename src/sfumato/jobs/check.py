@@ -17,15 +17,16 @@ from sfumato.errors import SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.methods import LGB, Anatomy, Method, Mondrian, TopDown
-from sfumato.models import KAnonymity, LDiversity, Model
+from sfumato.jobs.suppress import withheld_rows, without
+from sfumato.methods import Method, Mondrian
+from sfumato.models import KAnonymity
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Role, Schema
 from sfumato.schema.distinct import distinct
 from sfumato.schema.text import to_texts
-from sfumato.table import Table, encode
+from sfumato.table import encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +108,17 @@ def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> 
     """Return what stands in the way of publishing."""
     try:
         table = flagged(encode(data, schema), data)
-        if isinstance(method, LGB | TopDown):
-            # what these need of the table shows only in the making
-            method.release(table, Randomness.fresh())
-        elif rules.content.on_infeasible == "error":
-            refuse_infeasible(table, _asked(method, table))
+        if isinstance(method, Mondrian):
+            asked = [KAnonymity(method.k), *(m for m in method.models if m.checkable)]
+            refuse_infeasible(table, asked)
+            return ()
+        # what the others need of the table shows only in the making
+        randomness = Randomness.fresh()
+        if rules.content.on_infeasible == "suppress":
+            withheld = withheld_rows(table, method, randomness)
+            if len(withheld):
+                table = encode(without(data, withheld), schema)
+        method.release(table, randomness)
     except SfumatoError as error:
         problems = _of_columns(data, schema)
         return problems if str(error) in problems else (*problems, str(error))
@@ -135,13 +142,3 @@ def _alone(attribute: Attribute) -> Attribute:
     if attribute.role is not Role.SEMI_SENSITIVE:
         return attribute
     return replace(attribute, flag=None, when=None, density=0.0)
-
-
-def _asked(method: Method, table: Table) -> list[Model]:
-    """Return what the whole table must satisfy for the method to have a chance."""
-    match method:
-        case Mondrian():
-            return [KAnonymity(method.k), *(m for m in method.models if m.checkable)]
-        case Anatomy():
-            return [LDiversity(column.name, method.l) for column in table.sensitive]
-    return []

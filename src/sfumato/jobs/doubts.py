@@ -25,6 +25,8 @@ def narrow_groups(release: Release, table: Table) -> list[str]:
 
     They are looked at where a person is one of several: in groups, or in buckets if there are any.
     """
+    if release.manifest.method == "ng":
+        return []  # a record is a group of its own there, and not who it may be
     in_buckets = release.manifest.layout == "local"
     warnings = []
     for entry in release.manifest.attributes:

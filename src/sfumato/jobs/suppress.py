@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from sfumato.errors import Infeasible
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.methods import Method
+from sfumato.randomness import Randomness
 from sfumato.table import Table
 
 Ints = npt.NDArray[np.int64]
@@ -56,3 +59,28 @@ def rows_to_withhold(
         for code in np.flatnonzero(counts > most)  # fewer than l values are so common
     ]
     return np.sort(np.concatenate(withheld)) if withheld else np.zeros(0, dtype=np.int64)
+
+
+def withheld_rows(table: Table, method: Method, randomness: Randomness) -> Ints:
+    """Return the rows to withhold so that a method can publish the rest; none if it cannot tell.
+
+    *Refuses* (ParameterError) several sensitive attributes.
+    """
+    needed = method.values_needed()
+    # The methods that need values themselves refuse a table without a sensitive attribute.
+    if needed is None or not table.sensitive:
+        return np.zeros(0, dtype=np.int64)
+    if len(table.sensitive) > 1:
+        raise ParameterError(
+            "`on_infeasible: suppress` is for one sensitive attribute, and there are "
+            f"{len(table.sensitive)}; use `error`"
+        )
+    rng = randomness.generator("withheld rows")
+    return rows_to_withhold(table, table.sensitive[0].name, needed, rng=rng)
+
+
+def without(rows: pa.Table, withheld: Ints) -> pa.Table:
+    """Return the other rows."""
+    keep = np.ones(rows.num_rows, dtype=np.bool_)
+    keep[withheld] = False
+    return rows.filter(pa.array(keep))

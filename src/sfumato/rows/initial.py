@@ -26,6 +26,8 @@ def check_initial(initial: object, method: str) -> None:
     if isinstance(initial, Groups) or (isinstance(initial, str) and initial in INITIAL):
         return
     if isinstance(initial, list | tuple) and initial and all(isinstance(n, str) for n in initial):
+        if len(set(initial)) < len(initial):
+            raise ParameterError(f"{method}: `initial` names a column twice")
         return
     raise ParameterError(
         f"{method}: `initial` must be one of {', '.join(INITIAL)}, or a list of columns"

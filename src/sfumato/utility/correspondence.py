@@ -74,6 +74,11 @@ def glp(release: Release, original: Table, attribute: str | None = None) -> floa
     *Source*: Definition 3.
     """
     name = _attribute(release, attribute)
+    if original.rows != release.manifest.rows:
+        raise ParameterError(
+            f"the release has {release.manifest.rows} records and the original {original.rows}: "
+            "GLP compares the same people"
+        )
     table, columns = _quasi_identifiers(release)
     codes = [published_codes(release.tables[table][each], original[each]) for each in columns]
     kinds = Groups.of_equal(
