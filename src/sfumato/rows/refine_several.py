@@ -69,7 +69,7 @@ def split_unique(
             f"no blocks of at least l = {l} rows that differ in every one of the {len(values)} "
             f"sensitive attributes were found for {failures} of the {tried} sets of rows tried "
             f"(of {len(sizes)}), which does not prove that there are none; "
-            "use a smaller l, or fewer sensitive attributes"
+            "use a smaller l, fewer sensitive attributes, or a coarser initial partition"
         )
     ids = np.empty(rows, np.int32)
     ids[order] = found
