@@ -31,6 +31,7 @@ from sfumato.datasets import load_adult, load_census_income
 from sfumato.errors import SfumatoError
 from sfumato.jobs.suppress import rows_to_withhold
 from sfumato.methods import ASN, SLPPA, Method, Slicing
+from sfumato.models.model import exact_share
 from sfumato.predicates import And, Predicate, evaluate
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -149,7 +150,7 @@ def suppressed(data: Data, rows: int) -> tuple[Table, int]:
     sample, schema = data.sample(rows), data.schema()
     table = encode(sample, schema)
     rng = Randomness.test(1).generator("withheld rows")
-    withheld = rows_to_withhold(table, data.sensitive, round(1 / BETA), rng=rng)
+    withheld = rows_to_withhold(table, data.sensitive, exact_share(BETA), rng=rng)
     keep = np.ones(rows, np.bool_)
     keep[withheld] = False
     return encode(sample.filter(pa.array(keep)), schema), len(withheld)

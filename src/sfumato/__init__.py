@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import datasets
+    from sfumato import answers, datasets
     from sfumato.audit import AuditReport, audit
     from sfumato.errors import (
         ClaimBroken,
@@ -151,7 +151,7 @@ _ROOMS = {
         "reconstruction_error",
     ),
 }
-_MODULES = ("datasets",)
+_MODULES = ("answers", "datasets")
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
@@ -201,6 +201,7 @@ __all__ = [
     "TCloseness",
     "TopDown",
     "__version__",
+    "answers",
     "audit",
     "datasets",
     "decode",

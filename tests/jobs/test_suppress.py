@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -26,8 +27,12 @@ def eligible(counts, l) -> bool:  # noqa: E741
 def test_no_choice_keeps_more_rows(counts, l):  # noqa: E741
     kept = [k for k in product(*(range(c + 1) for c in counts)) if eligible(k, l)]
     best = max(sum(choice) for choice in kept)
-    most = most_kept(np.array(counts), l)
+    most = most_kept(np.array(counts), Fraction(1, l))
     assert int(np.minimum(counts, most).sum()) == best
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
 
 
 def table(diseases):
@@ -36,7 +41,9 @@ def table(diseases):
 
 def test_only_rows_of_too_common_values_are_withheld():
     diseases = ["Flu"] * 7 + ["HIV"] * 2 + ["Fever"] + [None] * 4
-    rows = rows_to_withhold(table(diseases), "disease", 2, rng=np.random.default_rng(1))
+    rows = rows_to_withhold(
+        table(diseases), "disease", Fraction(1, 2), rng=np.random.default_rng(1)
+    )
     assert len(rows) == 4
     assert set(rows.tolist()) <= set(range(7))
     assert len(set(rows.tolist())) == 4
@@ -45,17 +52,25 @@ def test_only_rows_of_too_common_values_are_withheld():
 def test_which_rows_is_left_to_chance():
     diseases = ["Flu"] * 60 + ["HIV"] * 10 + ["Fever"] * 10
     found = {
-        tuple(rows_to_withhold(table(diseases), "disease", 3, rng=np.random.default_rng(seed)))
+        tuple(
+            rows_to_withhold(
+                table(diseases), "disease", Fraction(1, 3), rng=np.random.default_rng(seed)
+            )
+        )
         for seed in range(5)
     }
     assert len(found) == 5
 
 
 def test_nothing_is_withheld_without_need():
-    rows = rows_to_withhold(table(["Flu", "HIV"]), "disease", 2, rng=np.random.default_rng(1))
+    rows = rows_to_withhold(
+        table(["Flu", "HIV"]), "disease", Fraction(1, 2), rng=np.random.default_rng(1)
+    )
     assert len(rows) == 0
 
 
 def test_fewer_values_than_l_cannot_be_helped():
     with pytest.raises(Infeasible, match="2 different values"):
-        rows_to_withhold(table(["Flu", "HIV"]), "disease", 3, rng=np.random.default_rng(1))
+        rows_to_withhold(
+            table(["Flu", "HIV"]), "disease", Fraction(1, 3), rng=np.random.default_rng(1)
+        )

@@ -66,7 +66,7 @@ def method_of(policy: PolicyFile) -> Method:
         if key not in parameters and not optional:
             raise ParameterError(f"{name} needs `{key}`: add it to `method`")
     method = METHODS[name](**{fields[key].name: value for key, value in parameters.items()})
-    if policy.on_infeasible == "suppress" and method.values_needed() is None:
+    if policy.on_infeasible == "suppress" and method.largest_share() is None:
         raise ParameterError(f"`on_infeasible: suppress` is not for {name}, which knows `error`")
     if not takes_models:
         _refuse_not_kept(policy, parameters)

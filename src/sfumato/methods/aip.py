@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.methods.eligible import sensitive_names
@@ -40,9 +41,9 @@ class AIP(Method):
         LDiversity("", self.l)
         check_initial(self.initial, self.name)
 
-    def values_needed(self) -> int:
-        """Return l."""
-        return self.l
+    def largest_share(self) -> Fraction:
+        """Return 1/l."""
+        return Fraction(1, self.l)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)

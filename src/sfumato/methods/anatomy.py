@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.errors import ParameterError
@@ -35,9 +36,9 @@ class Anatomy(Method):
     def __post_init__(self) -> None:
         LUniqueGroups("", self.l)
 
-    def values_needed(self) -> int:
-        """Return l."""
-        return self.l
+    def largest_share(self) -> Fraction:
+        """Return 1/l."""
+        return Fraction(1, self.l)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         if len(table.sensitive) != 1:

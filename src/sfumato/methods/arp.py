@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from sfumato.methods.column_blocks import blocks_of, check_blocks
@@ -63,9 +64,9 @@ class ARP(Method):
         check_blocks(self.columns, self.name)
         one_of(self.residues, ("own", "neighbours"), "residues", self.name)
 
-    def values_needed(self) -> int:
-        """Return l."""
-        return self.l
+    def largest_share(self) -> Fraction:
+        """Return 1/l."""
+        return Fraction(1, self.l)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)

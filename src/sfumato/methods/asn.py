@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
 from sfumato.methods.slppa import Asked, publish_associated
-from sfumato.models.model import positive_number
+from sfumato.models.model import exact_share, positive_number
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rows.divide import fewest_values
 from sfumato.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class ASN(Method):
-    """Each quasi-identifier a table of its own: groups that keep beta, and gamma as presence.
+    """Each quasi-identifier a table of its own, in groups that keep beta and gamma.
 
     Its own paper calls `alpha` what is `gamma` here: the product of the commonest shares of all
-    tables. It promises nothing about `alpha` and `delta` of the SLPPA model, which are claimed as
-    1.
+    tables, which is no bound on what can be learnt about somebody's presence. It promises nothing
+    about `alpha` and `delta` of the SLPPA model, which are claimed as 1.
 
     *Source*: Rajaei, Haghjoo, Miyaneh, "Ambiguity in social network data for presence,
     sensitive-attribute, degree and relationship privacy protection" (2015), as the SLPPA paper
@@ -45,9 +45,9 @@ class ASN(Method):
         positive_number(self.beta, "beta", self.name, most=1)
         positive_number(self.gamma, "gamma", self.name, most=1)
 
-    def values_needed(self) -> int:
-        """Return the fewest values of a group that keeps beta, all different."""
-        return fewest_values(self.beta, 1.0)
+    def largest_share(self) -> Fraction:
+        """Return beta."""
+        return exact_share(self.beta)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         asked = Asked(1.0, self.beta, self.gamma, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from sfumato.errors import ParameterError
@@ -33,8 +34,11 @@ class Method(ABC):
         rows = as_arrow(data)
         return self.release(flagged(encode(rows, schema), rows), randomness or Randomness.fresh())
 
-    def values_needed(self) -> int | None:
-        """Return l if rows can be withheld so that no value has more than 1/l; else None."""
+    def largest_share(self) -> Fraction | None:
+        """Return the share of the rows that no sensitive value may exceed; None if there is none.
+
+        Rows can then be withheld until none does.
+        """
         return None
 
     def release(self, table: Table, randomness: Randomness) -> Release:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from sfumato.methods.column_blocks import blocks_of, check_blocks
@@ -50,9 +51,9 @@ class Slicing(Method):
         LDiversity("", self.l, self.variant)
         check_blocks(self.columns, self.name)
 
-    def values_needed(self) -> int | None:
-        """Return l; distinct diversity needs no value to be rarer."""
-        return self.l if self.variant == "frequency" else None
+    def largest_share(self) -> Fraction | None:
+        """Return 1/l; distinct diversity needs no value to be rarer."""
+        return Fraction(1, self.l) if self.variant == "frequency" else None
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)

@@ -22,15 +22,15 @@ from sfumato.publish.anatomize import anatomized_tables
 from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rows.divide import divide, fewest_values
+from sfumato.rows.divide import divide
 from sfumato.rows.merge_groups import Limits, combinations, largest_counts, merge_groups
 from sfumato.table import Column, Groups, Table
 
 _KEYS = ("alpha", "beta", "gamma", "delta")
 _UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
-_ROOM = Fraction(
-    3, 2
-)  # what alpha allows, over the least that the whole table allows, where nobody says
+_ATTEMPTS = 5  # at a deal whose groups can be merged under gamma
+# Where nobody says: what alpha allows, over the least that the whole table allows.
+_ROOM = Fraction(3, 2)
 
 
 class Asked(NamedTuple):
@@ -54,8 +54,8 @@ class SLPPA(Method):
     from the others: see `derived`. `cap` is the most columns a table may have: `even`, a number,
     or None for the letter of the paper.
 
-    *Source*: Yu et al., "Privacy Preserving with SLPPA" (sensitive label privacy preservation with
-    anatomization). Departs from the paper: the cap; a second order of group division; merging
+    *Source*: Yao, Chen, Wang, Liu, Wu, "Sensitive Label Privacy Preservation with Anatomization for
+    Data Publishing". Departs from the paper: the cap; a second order of group division; merging
     takes in the groups with most room first; several sensitive attributes; where the values are
     too uneven for groups of values that all differ, groups in which each has its share.
 
@@ -96,10 +96,12 @@ class SLPPA(Method):
                     )
                 positive_number(value, key, f"slppa, '{name}'", most=1)
 
-    def values_needed(self) -> int | None:
-        """Return the fewest values of a group that keeps beta, all different; delta needs none."""
-        beta = self.delta if self.beta is None else self.beta
-        return None if self.attributes or beta is None else fewest_values(beta, 1.0)
+    def largest_share(self) -> Fraction | None:
+        """Return beta, where it is given; delta needs no value to be rarer."""
+        own = [each.get("beta") for each in self.attributes.values()]
+        beta = next((each for each in own if each is not None), self.beta)
+        beta = self.delta if beta is None else beta
+        return None if beta is None else exact_share(beta)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)
@@ -148,7 +150,9 @@ def derived(
     Asked(alpha=0.5, beta=0.05, gamma=0.00625, delta=0.05)
     """
     if beta is None and delta is None and gamma is not None and alpha is not None:
-        beta = 1.0 if gamma >= alpha**tables else gamma / alpha**tables
+        if gamma >= alpha**tables:
+            raise ParameterError("slppa: `alpha` and `gamma` leave beta free; say `beta`")
+        beta = float(f"{gamma / alpha**tables:.4g}")
     if beta is None:
         beta = delta
     if beta is None:
@@ -158,7 +162,8 @@ def derived(
     if alpha is None:
         room = max(_ROOM * least_alpha, 2 * Fraction(str(beta)))
         if gamma is not None:
-            room = Fraction(f"{(gamma / beta) ** (1 / tables):.12g}")
+            left = gamma / beta if gamma < beta else 1.0
+            room = Fraction(f"{left ** (1 / tables):.12g}")
         alpha = min(_rounded_up(room), 1.0)
     if gamma is None:
         gamma = min(_rounded_up(Fraction(str(alpha)) ** tables * Fraction(str(beta))), 1.0)
@@ -190,19 +195,24 @@ def publish_associated(
     sensitive = [table[name] for name in names]
     values = combinations(divided, sensitive)
     _refuse_infeasible(table, divided, asked)
-    groups = divide(
-        table,
-        {name: (each.beta, each.delta) for name, each in asked.items()},
-        rng=randomness.generator("group division"),
-    )
+    models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
     limits = Limits(
         min(each.alpha for each in asked.values()),
         np.array([each.gamma for each in asked.values()]),
     )
-    groups = merge_groups(values, groups, limits, rng=randomness.generator("merging"))
-    models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
-    repeats = largest_counts(values, groups)[: len(divided)]
-    _refuse_unkept(table, groups, repeats, models)
+    division, merging = randomness.generator("group division"), randomness.generator("merging")
+    shares = {name: (each.beta, each.delta) for name, each in asked.items()}
+    refusals = []
+    for _ in range(_ATTEMPTS):
+        # whether gamma can be kept depends on who is dealt into which group
+        groups = divide(table, shares, rng=division)
+        groups = merge_groups(values, groups, limits, rng=merging)
+        refusal = _unkept(table, groups, largest_counts(values, groups)[: len(divided)], models)
+        if refusal is None:
+            break
+        refusals.append(refusal)
+    else:
+        raise Infeasible(min(refusals).message)
     return assemble(
         anatomized_tables(table, groups, divided, rng=randomness.generator("tables")),
         method=method,
@@ -251,13 +261,20 @@ def _refuse_infeasible(
         raise Infeasible("; ".join(problems))
 
 
-def _refuse_unkept(
+class _Refusal(NamedTuple):
+    """How far groups are from keeping a model, and what to say of them."""
+
+    excess: float
+    message: str
+
+
+def _unkept(
     table: Table,
     groups: Groups,
     repeats: npt.NDArray[np.int64],
     models: Sequence[AlphaBetaGammaDelta],
-) -> None:
-    """Refuse (Infeasible) groups that do not keep the models, with the best that was reached."""
+) -> _Refusal | None:
+    """Return why groups do not keep the models, with what they reach; None if they do."""
     names = [model.attribute for model in models]
     totals = table_totals(table, names)
     statistics = group_statistics(table, groups, names, repeats)
@@ -270,7 +287,9 @@ def _refuse_unkept(
                 for key, values in zip(_KEYS, reached, strict=True)
                 if values.max() > float(exact_share(getattr(model, key)))
             )
-            raise Infeasible(
+            return _Refusal(
+                float(bound.levels(statistics).max()),
                 f"no groups were found that keep all four parameters for `{model.attribute}`; the "
-                f"best that was reached is {found}: use at least that, or fewer tables"
+                f"best that was reached is {found}: use at least that, or another number of tables",
             )
+    return None

@@ -47,7 +47,7 @@ class AlphaBetaGammaDelta(Model):
     bound on what can be learnt about somebody's presence.
 
     Not monotone: a union of groups may exceed gamma where its parts do not.
-    *Source*: "Privacy Preserving with SLPPA", Definitions 1 to 4 and equations 3, 5, 7 and 8.
+    *Source*: Yao, Chen, Wang, Liu, Wu (SLPPA), Definitions 1 to 4 and equations 3, 5, 7 and 8.
     """
 
     name: ClassVar[str] = "alpha-beta-gamma-delta"

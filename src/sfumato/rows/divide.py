@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 import numba
 import numpy as np
@@ -15,9 +14,13 @@ from sfumato.models.model import exact_share
 from sfumato.rows.anatomy import anatomy
 from sfumato.rows.refine import deal_missing, refine
 from sfumato.table import Column, Groups, Table
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import counting_order, packed
 
 Codes = npt.NDArray[np.int32]
+
+# Up to so many cells a table of groups and values is counted in place.
+_DENSE_CELLS = 1 << 24
+_MANY = 4_096  # groups, of which fewer are tried in larger steps
 Ints = npt.NDArray[np.int64]
 
 
@@ -27,7 +30,7 @@ def fewest_values(beta: float, delta: float) -> int:
     >>> fewest_values(0.05, 0.1), fewest_values(0.3, 1.0)
     (20, 4)
     """
-    return max(math.ceil(1 / Fraction(str(beta))), math.ceil(1 / Fraction(str(delta))))
+    return max(math.ceil(1 / exact_share(beta)), math.ceil(1 / exact_share(delta)))
 
 
 def divide(
@@ -36,21 +39,19 @@ def divide(
     """Return groups in which no value exceeds its beta, or strays by more than its delta.
 
     `asked` has (beta, delta) by sensitive attribute. Where every attribute allows it, no two people
-    of a group share a value. Else each group has its share of every value: as many groups as keep
-    beta and delta, found by trying fewer and fewer.
-
-    *Refuses* (Infeasible): several attributes that are too uneven for values that all differ.
+    of a group share a value. Else each group has about its share of every value: as many groups as
+    were found to keep beta and delta, one at worst, which keeps any beta that is feasible.
     """
     names = list(asked)
+    columns = [table[name] for name in names]
     least = max(fewest_values(*each) for each in asked.values())
-    if all(is_eligible(table[name], least) for name in names):
-        return divide_unique(table, names, least, rng=rng)
-    if len(names) > 1:
-        raise Infeasible(
-            f"groups of {least} people that differ in every sensitive attribute are infeasible; "
-            "raise beta and delta, or keep one sensitive attribute"
-        )
-    return _divide_evenly(table[names[0]], *asked[names[0]], rng=rng)
+    complete = len(names) == 1 or not any((c.codes == c.null_code).any() for c in columns)
+    if complete and all(is_eligible(column, least) for column in columns):
+        try:
+            return divide_unique(table, names, least, rng=rng)
+        except Infeasible:
+            pass  # three or more attributes, and no split was found
+    return _divide_evenly(columns, list(asked.values()), rng=rng)
 
 
 def is_eligible(column: Column, least: int) -> bool:
@@ -153,35 +154,47 @@ def _take_rarest(counts: Ints, least: int, rng: np.random.Generator) -> tuple[Co
 
 
 def _divide_evenly(
-    column: Column, beta: float, delta: float, *, rng: np.random.Generator
+    columns: Sequence[Column], asked: Sequence[tuple[float, float]], *, rng: np.random.Generator
 ) -> Groups:
-    """Return groups with their share of every value: rows dealt in turn, value by value."""
-    known = np.flatnonzero(column.codes != column.null_code)
-    counts = np.bincount(column.codes[known], minlength=column.cardinality)
-    groups = _most_even_groups(counts, beta, delta)
-    shuffled = known[rng.permutation(len(known))]
-    rows = shuffled[counting_order(column.codes[shuffled], column.cardinality)]
-    ids = np.full(len(column.codes), -1, np.int32)
-    ids[rows] = np.arange(len(rows), dtype=np.int64) % groups
-    deal_missing(Groups(np.zeros(len(ids), np.int32), 1), ids, rng)
-    return Groups(ids, groups)
-
-
-def _most_even_groups(counts: npt.NDArray[np.int64], beta: float, delta: float) -> int:
-    """Return how many groups a deal in turn may have; one group always keeps a feasible beta.
-
-    A group gets a value's rows divided by the groups, rounded up or down; so its share lies
-    between two fractions that are easily compared with beta and delta. This may be fewer groups
-    than would do.
-    """
-    beta, delta = float(exact_share(beta)), float(exact_share(delta))
-    total = int(counts.sum())
-    prior = counts / total
-    groups = total
-    while groups > 1:
-        fewest, most = total // groups, -(-total // groups)
-        low, high = (counts // groups) / most, -(-counts // groups) / fewest
-        if high.max() <= beta and max((high - prior).max(), (prior - low).max()) <= delta:
+    """Return groups with about their share of every value: rows dealt in turn, value by value."""
+    shuffled = rng.permutation(len(columns[0].codes))
+    keys = packed([column.codes[shuffled] for column in columns])
+    rows = shuffled[np.argsort(keys, kind="stable")]
+    fewest = max(math.ceil(1 / exact_share(beta)) for beta, _ in asked)
+    count = max(len(rows) // fewest, 1)
+    known = np.logical_and.reduce([column.codes != column.null_code for column in columns])
+    # so many groups share out every value without a rest
+    exact = int(np.gcd.reduce(np.unique(keys[known[shuffled]], return_counts=True)[1]))
+    ids = np.empty(len(rows), np.int32)
+    while True:
+        ids[rows] = np.arange(len(rows), dtype=np.int64) % count
+        groups = Groups(ids.copy(), count)
+        if count == 1 or all(
+            _keeps(column, groups, *each) for column, each in zip(columns, asked, strict=True)
+        ):
             return groups
-        groups -= max(groups // 64, 1)
-    return 1
+        fewer = max(count - max(count // (4 if count > _MANY else 8), 1), 1)
+        count = exact if fewer < exact < count else fewer
+
+
+def _keeps(column: Column, groups: Groups, beta: float, delta: float) -> bool:
+    """Return whether all groups keep beta and delta, as far as fractions tell."""
+    known = np.flatnonzero(column.codes != column.null_code)
+    width = max(column.cardinality, 1)
+    keys = groups.ids[known].astype(np.int64) * width + column.codes[known]
+    present = np.bincount(groups.ids[known], minlength=groups.count)
+    if not present.all():
+        return False
+    prior = np.bincount(column.codes[known], minlength=width) / len(known)
+    limit, apart = float(exact_share(beta)), float(exact_share(delta))
+    if groups.count * width <= _DENSE_CELLS:
+        shares = np.bincount(keys, minlength=groups.count * width).reshape(-1, width)
+        shares = shares / present[:, None]
+        return bool(shares.max() <= limit and np.abs(shares - prior).max() <= apart)
+    pairs, counts = np.unique(keys, return_counts=True)
+    shares = counts / present[pairs // width]
+    # a value that some group lacks strays by its whole share
+    held = np.bincount(pairs % width, minlength=width)
+    lacking = prior[held < groups.count].max(initial=0.0)
+    strays = np.abs(shares - prior[pairs % width]).max()
+    return bool(shares.max() <= limit and max(lacking, strays) <= apart)
