@@ -265,9 +265,28 @@ def experiments(data: Data, *, quick: bool) -> dict[str, Any]:
         what: measure(table, methods_suppressed(changes), queries, data.sensitive)
         for what, changes in TABLE_8.items()
     }
+    loose = {"alpha": 1.0, "gamma": 1.0}
     return {
         "data": data.name,
         "queries": queries,
+        "by_tables": measure(
+            table,
+            {
+                f"{tables} tables": SLPPA(beta=BETA, delta=DELTA, tables=tables, **loose)
+                for tables in (1, 2, 3, 4, 5)
+            },
+            queries,
+            data.sensitive,
+        ),
+        "by_group_size": measure(
+            table,
+            {
+                f"beta = {beta}": SLPPA(beta=beta, delta=beta, tables=TABLES, **loose)
+                for beta in (0.2, 0.1, 0.05)
+            },
+            queries,
+            data.sensitive,
+        ),
         "division": division(data, largest),
         "suppressed": by_size,
         "relaxed": whole,
@@ -283,6 +302,10 @@ def markdown(results: Mapping[str, Any]) -> str:
     parts.append(f"{head}\n\n" + _runs(results["suppressed"], ("kept", "withheld")))
     head = "All rows, beta relaxed to the least that is feasible (mean and median RECQ):"
     parts.append(f"{head}\n\n" + _runs(results["relaxed"], ("beta",)))
+    for key, what in (("by_tables", "tables"), ("by_group_size", "group size")):
+        parts.append(
+            f"SLPPA by {what}, rows withheld:\n\n" + _runs({"": {"methods": results[key]}}, ())
+        )
     changed = {what: {"methods": found} for what, found in results["table_8"].items()}
     parts.append("Other parameters (its Table 8), rows withheld:\n\n" + _runs(changed, ()))
     return "\n\n".join(parts) + "\n"
