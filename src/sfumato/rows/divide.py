@@ -163,8 +163,11 @@ def _divide_evenly(
     fewest = max(math.ceil(1 / exact_share(beta)) for beta, _ in asked)
     count = max(len(rows) // fewest, 1)
     known = np.logical_and.reduce([column.codes != column.null_code for column in columns])
-    # so many groups share out every value without a rest
-    exact = int(np.gcd.reduce(np.unique(keys[known[shuffled]], return_counts=True)[1]))
+    counts = np.unique(keys[known[shuffled]], return_counts=True)[1]
+    # so many groups share out every value without a rest, and so many surely nearly so
+    likely = {int(np.gcd.reduce(counts))}
+    if len(columns) == 1:
+        likely.add(_surely_even(counts, *asked[0]))
     ids = np.empty(len(rows), np.int32)
     while True:
         ids[rows] = np.arange(len(rows), dtype=np.int64) % count
@@ -174,7 +177,26 @@ def _divide_evenly(
         ):
             return groups
         fewer = max(count - max(count // (4 if count > _MANY else 8), 1), 1)
-        count = exact if fewer < exact < count else fewer
+        count = max([fewer, *(each for each in likely if each < count)])
+
+
+def _surely_even(counts: npt.NDArray[np.int64], beta: float, delta: float) -> int:
+    """Return a number of groups that keep beta and delta, however the rests of the values fall.
+
+    A group gets a value's rows divided by the groups, rounded up or down; so its share lies
+    between two fractions that are compared with beta and delta at once for all groups.
+    """
+    beta, delta = float(exact_share(beta)), float(exact_share(delta))
+    total = int(counts.sum())
+    prior = counts / total
+    groups = total
+    while groups > 1:
+        fewest, most = total // groups, -(-total // groups)
+        low, high = (counts // groups) / most, -(-counts // groups) / fewest
+        if high.max() <= beta and max((high - prior).max(), (prior - low).max()) <= delta:
+            return groups
+        groups -= max(groups // 64, 1)
+    return 1
 
 
 def _keeps(column: Column, groups: Groups, beta: float, delta: float) -> bool:
