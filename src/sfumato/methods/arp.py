@@ -37,7 +37,9 @@ class ARP(Method):
     `neighbours`, which keeps a little more and protects less.
 
     *Source*: Zhu, Tian, Du, Xie, "Anonymization on Refining Partition: Same Privacy, More
-    Utility". Departs from the paper: several sensitive attributes; missing values.
+    Utility". Departs from the paper: residues stay in their own group, and joined parts of the
+    correlation partition are cut further, unless asked otherwise; several sensitive attributes;
+    missing values.
 
     >>> import pyarrow as pa
     >>> from sfumato.schema import Schema

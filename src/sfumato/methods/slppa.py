@@ -23,7 +23,8 @@ from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.divide import divide
-from sfumato.rows.merge_groups import Limits, combinations, largest_counts, merge_groups
+from sfumato.rows.eligible_runs import largest_counts
+from sfumato.rows.merge_groups import Limits, combinations, merge_groups
 from sfumato.table import Column, Groups, Table
 
 _KEYS = ("alpha", "beta", "gamma", "delta")

@@ -17,11 +17,11 @@ from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import counting_order, packed
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 # Up to so many cells a table of groups and values is counted in place.
 _DENSE_CELLS = 1 << 24
 _MANY = 4_096  # groups, of which fewer are tried in larger steps
-Ints = npt.NDArray[np.int64]
 
 
 def fewest_values(beta: float, delta: float) -> int:

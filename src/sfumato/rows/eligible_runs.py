@@ -13,7 +13,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.table import Column
+from sfumato.errors import ParameterError
+from sfumato.table import Column, Groups
+from sfumato.table.groups import packed
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -51,15 +53,53 @@ class Pile(NamedTuple):
 
 def values_of(columns: Sequence[Column], rows: Ints) -> Values:
     """Return the values of some rows, in the order of the rows."""
-    of_row = np.empty((len(columns), len(rows)), np.int32)
+    return numbered([(column.codes[rows], column.cardinality) for column in columns])
+
+
+def numbered(parts: Sequence[tuple[Codes, int]]) -> Values:
+    """Return columns of codes as values; each comes with its number of codes, one past it missing.
+
+    >>> numbered([(np.array([0, 1]), 2), (np.array([1, 0]), 1)]).of_row.tolist()
+    [[1, 2], [0, 3]]
+    """
+    of_row = np.empty((len(parts), len(parts[0][0])), np.int32)
     attribute = [np.full(1, -1, np.int32)]
     first = 1
-    for a, column in enumerate(columns):
-        codes = column.codes[rows]
-        of_row[a] = np.where(codes == column.null_code, 0, codes + first)
-        attribute.append(np.full(column.cardinality, a, np.int32))
-        first += column.cardinality
+    for a, (codes, count) in enumerate(parts):
+        of_row[a] = np.where(codes == count, 0, codes + first)
+        attribute.append(np.full(count, a, np.int32))
+        first += count
     return Values(of_row, np.concatenate(attribute))
+
+
+def largest_counts(values: Values, groups: Groups) -> Ints:
+    """Return how many rows of each group share its commonest value, by attribute."""
+    found = np.zeros((len(values.of_row), groups.count), np.int64)
+    for attribute, shown in enumerate(values.of_row):
+        known = shown > 0
+        keys, counts = np.unique(packed([groups.ids[known], shown[known]]), return_counts=True)
+        owner = keys // (int(shown.max(initial=0)) + 1)
+        np.maximum.at(found[attribute], owner, counts)
+    return found
+
+
+def known_counts(values: Values, groups: Groups) -> Ints:
+    """Return how many rows of each group have a value, by attribute."""
+    counts = [np.bincount(groups.ids, shown > 0, groups.count) for shown in values.of_row]
+    return np.asarray(counts, np.int64)
+
+
+def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None:  # noqa: E741
+    """Refuse (ParameterError) groups that cannot be split into l-unique blocks."""
+    values = values_of(columns, np.arange(len(groups.ids)))
+    largest, known = largest_counts(values, groups), known_counts(values, groups)
+    for column, most, rows in zip(columns, largest, known, strict=True):
+        failing = int(np.count_nonzero((most == 0) | (most * l > rows)))
+        if failing:
+            raise ParameterError(
+                f"{failing} of {groups.count} groups are not {l}-eligible on `{column.name}`: "
+                "join them with others first"
+            )
 
 
 def new_counter(values: Values) -> Counter:
@@ -117,7 +157,7 @@ def join_runs(
         first, parts = starts[run], 1
         run += 1
         stop = starts[run] if run < runs else end
-        _count(values, first, stop, at_hand)
+        count_rows(values, first, stop, at_hand)
         while not _eligible(at_hand, l):
             if done == 0 and run == runs:
                 break  # all rows together: the caller's duty
@@ -135,7 +175,7 @@ def join_runs(
             else:
                 run += 1
                 further = starts[run] if run < runs else end
-                _count(values, stop, further, at_hand)
+                count_rows(values, stop, further, at_hand)
                 stop = further
                 parts += 1
         if is_counted:
@@ -180,7 +220,8 @@ def empty(counter: Counter) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _count(values: Values, start: int, stop: int, counter: Counter) -> None:
+def count_rows(values: Values, start: int, stop: int, counter: Counter) -> None:
+    """Add the values of some rows to the counts."""
     for attribute in range(len(values.of_row)):
         for row in range(start, stop):
             value = values.of_row[attribute, row]

@@ -11,9 +11,17 @@ import numpy.typing as npt
 
 from sfumato.models.model import exact_share
 from sfumato.models.statistics import Ints
-from sfumato.rows.eligible_runs import Counter, Values, empty, new_counter
+from sfumato.rows.eligible_runs import (
+    Counter,
+    Values,
+    count_rows,
+    empty,
+    known_counts,
+    largest_counts,
+    new_counter,
+    numbered,
+)
 from sfumato.table import Column, Groups
-from sfumato.table.groups import packed
 
 Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
@@ -34,31 +42,13 @@ def combinations(tables: Sequence[Sequence[Column]], sensitive: Sequence[Column]
 
     Combinations are numbered from 1 on in one go; a missing sensitive value is 0.
     """
-    rows = len(sensitive[0].codes)
-    of_row = np.empty((len(tables) + len(sensitive), rows), np.int32)
-    attribute = [np.full(1, -1, np.int32)]
-    first = 1
-    for i, columns in enumerate(tables):
-        shown = Groups.of_equal([column.codes for column in columns])
-        of_row[i] = shown.ids + first
-        attribute.append(np.full(shown.count, i, np.int32))
-        first += shown.count
-    for i, column in enumerate(sensitive, start=len(tables)):
-        of_row[i] = np.where(column.codes == column.null_code, 0, column.codes + first)
-        attribute.append(np.full(column.cardinality, i, np.int32))
-        first += column.cardinality
-    return Values(of_row, np.concatenate(attribute))
-
-
-def largest_counts(values: Values, groups: Groups) -> Ints:
-    """Return how many rows of each group share its commonest combination, by table."""
-    found = np.zeros((len(values.of_row), groups.count), np.int64)
-    for table, shown in enumerate(values.of_row):
-        known = shown > 0
-        keys, counts = np.unique(packed([groups.ids[known], shown[known]]), return_counts=True)
-        owner = keys // (int(shown.max(initial=0)) + 1)
-        np.maximum.at(found[table], owner, counts)
-    return found
+    shown = [Groups.of_equal([column.codes for column in part]) for part in tables]
+    return numbered(
+        [
+            *((groups.ids, groups.count) for groups in shown),
+            *((column.codes, column.cardinality) for column in sensitive),
+        ]
+    )
 
 
 def merge_groups(
@@ -77,7 +67,7 @@ def merge_groups(
     largest = largest_counts(values, groups)
     shares = largest[:tables] / groups.sizes
     product = shares.prod(axis=0)
-    known = np.stack([np.bincount(groups.ids, shown > 0, groups.count) for shown in values.of_row])
+    known = known_counts(values, groups)
     used = shares.max(axis=0) / limits.alpha
     for i, gamma in enumerate(limits.gammas):
         common = largest[tables + i] / np.maximum(known[tables + i], 1)
@@ -144,17 +134,8 @@ def _take_in(
 
 @numba.njit(cache=True, nogil=True)
 def _add_group(values: Values, offsets: Ints, group: int, counter: Counter) -> int:
-    for table in range(len(values.of_row)):
-        for row in range(offsets[group], offsets[group + 1]):
-            value = values.of_row[table, row]
-            if value == 0:
-                continue
-            if counter.counts[value] == 0:
-                counter.found[counter.length[0]] = value
-                counter.length[0] += 1
-            counter.counts[value] += 1
-            counter.known[table] += 1
-            counter.largest[table] = max(counter.largest[table], counter.counts[value])
+    """Add the rows of a group to the counts, and return how many they are."""
+    count_rows(values, offsets[group], offsets[group + 1], counter)
     return int(offsets[group + 1] - offsets[group])
 
 

@@ -11,7 +11,13 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.rows.eligible_runs import join_runs, new_counter, new_pile, values_of
+from sfumato.rows.eligible_runs import (
+    join_runs,
+    new_counter,
+    new_pile,
+    refuse_ineligible,
+    values_of,
+)
 from sfumato.rows.refine_kernel import new_residues, refine_groups
 from sfumato.rows.refine_several import split_unique
 from sfumato.table import Groups, Table
@@ -74,7 +80,7 @@ def refine(
     """
     for name in sensitive:
         LUniqueGroups(name, l)  # refuses an l that is no whole number
-    _refuse_ineligible(table, groups, sensitive, l)
+    refuse_ineligible([table[name] for name in sensitive], groups, l)
     if len(sensitive) == 1:
         return _refine_one(table, groups, sensitive[0], l, residues == "neighbours", rng)
     codes = np.stack([table[name].codes for name in sensitive])
@@ -90,25 +96,6 @@ def refine(
     ids = np.empty(table.rows, np.int32)
     ids[groups.order] = blocks
     return Groups(ids, count)
-
-
-def _refuse_ineligible(table: Table, groups: Groups, sensitive: Sequence[str], l: int) -> None:  # noqa: E741
-    for name in sensitive:
-        column = table[name]
-        known = column.codes != column.null_code
-        ids = groups.ids[known].astype(np.int64)
-        pairs, counts = np.unique(
-            ids * column.cardinality + column.codes[known], return_counts=True
-        )
-        largest = np.zeros(groups.count, np.int64)
-        np.maximum.at(largest, pairs // max(column.cardinality, 1), counts)
-        sizes = np.bincount(ids, minlength=groups.count)
-        failing = int(np.count_nonzero((largest == 0) | (largest * l > sizes)))
-        if failing:
-            raise ParameterError(
-                f"{failing} of {groups.count} groups are not {l}-eligible on `{name}`: join them "
-                "with others first"
-            )
 
 
 def _refine_one(

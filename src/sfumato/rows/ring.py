@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.rows.eligible_runs import refuse_ineligible
 from sfumato.table import Column, Groups
 from sfumato.table.groups import counting_order
 
@@ -28,18 +29,11 @@ def rings(column: Column, groups: Groups, l: int, *, rng: np.random.Generator) -
             f"a ring needs every value of `{column.name}`, and some are missing; fill them in, or "
             "drop those rows"
         )
+    refuse_ineligible([column], groups, l)
     keys = groups.ids.astype(np.int64) * max(column.cardinality, 1) + codes
     pairs, pair_of, counts = np.unique(keys, return_inverse=True, return_counts=True)
     group_of_pair = pairs // max(column.cardinality, 1)
     lines = groups.sizes // l
-    largest = np.zeros(groups.count, np.int64)
-    np.maximum.at(largest, group_of_pair, counts)
-    failing = int(np.count_nonzero(largest > lines))
-    if failing:
-        raise ParameterError(
-            f"{failing} of {groups.count} groups are not {l}-eligible on `{column.name}`: join "
-            "them with others first"
-        )
     # by group, from its commonest value on; a value's rows together, in random order
     rank_of_pair = np.empty(len(pairs), np.int64)
     rank_of_pair[np.lexsort((-counts, group_of_pair))] = np.arange(len(pairs))
