@@ -35,6 +35,7 @@ from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import comparable_type, is_text, kind_of, stated_values
 from sfumato.schema.schema import Schema
 from sfumato.schema.text import to_texts
+from sfumato.table.column import Column
 from sfumato.table.order import arrange
 from sfumato.table.table import Table
 
@@ -86,13 +87,18 @@ def evaluate(predicate: Predicate, table: Table) -> Mask:
 
     @cache
     def column_of(name: str) -> _Coded:
-        column = table[name]
-        order = column.attribute.order
-        if order is None and _is_ordered(column.dtype):
-            return _Coded(column.codes, column.values, column.kind, column.values)
-        return _Coded(column.codes, column.values, column.kind, order)
+        return _as_evaluated(table[name])
 
     return _rows(negation_normal_form(predicate), column_of)
+
+
+def mask_of_codes(predicate: Predicate, column: Column) -> Mask:
+    """Return which codes of a column satisfy a predicate on it alone; the last is a missing cell.
+
+    Refuses (ParameterError) what `evaluate` refuses.
+    """
+    _refuse_unknown(predicate, (column.name,))
+    return _slots(negation_normal_form(predicate), _as_evaluated(column))
 
 
 def evaluate_frame(predicate: Predicate, data: pa.Table, schema: Schema) -> Mask:
@@ -166,6 +172,13 @@ def mask_of_values(
             return starts_with(values, prefix, column)
         case IsMissing():
             return np.zeros(len(values), np.bool_)
+
+
+def _as_evaluated(column: Column) -> _Coded:
+    order = column.attribute.order
+    if order is None and _is_ordered(column.dtype):
+        return _Coded(column.codes, column.values, column.kind, column.values)
+    return _Coded(column.codes, column.values, column.kind, order)
 
 
 def _rows(predicate: Predicate, column_of: Callable[[str], _Coded]) -> Mask:
