@@ -24,6 +24,8 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato import answers, datasets
+    from sfumato.answers import to_microdata
+    from sfumato.attacks import CompositionReport, compose
     from sfumato.audit import AuditReport, audit
     from sfumato.errors import (
         ClaimBroken,
@@ -42,12 +44,17 @@ if TYPE_CHECKING:
         AIP,
         ARP,
         ASN,
+        DP,
         LGB,
         METHODS,
         NG,
         SLPPA,
         Anatomy,
+        Composition,
+        Hybrid,
+        Merging,
         Mondrian,
+        Probabilistic,
         Slicing,
         TopDown,
     )
@@ -58,6 +65,7 @@ if TYPE_CHECKING:
         DeltaPresence,
         KAnonymity,
         LDiversity,
+        Linkable,
         LUniqueBuckets,
         LUniqueGroups,
         MinimumWidth,
@@ -81,13 +89,17 @@ if TYPE_CHECKING:
     from sfumato.table import decode, encode
     from sfumato.utility import (
         discernibility,
+        distortion_ratio,
         glp,
+        learning_accuracy,
         mean_probability,
         ncp,
         reconstruction_error,
     )
 
 _ROOMS = {
+    "sfumato.answers": ("to_microdata",),
+    "sfumato.attacks": ("CompositionReport", "compose"),
     "sfumato.audit": ("AuditReport", "audit"),
     "sfumato.errors": (
         "ClaimBroken",
@@ -106,12 +118,17 @@ _ROOMS = {
         "AIP",
         "ARP",
         "ASN",
+        "DP",
         "LGB",
         "METHODS",
         "NG",
         "SLPPA",
         "Anatomy",
+        "Composition",
+        "Hybrid",
+        "Merging",
         "Mondrian",
+        "Probabilistic",
         "Slicing",
         "TopDown",
     ),
@@ -124,6 +141,7 @@ _ROOMS = {
         "LDiversity",
         "LUniqueBuckets",
         "LUniqueGroups",
+        "Linkable",
         "MinimumWidth",
         "TCloseBuckets",
         "TCloseness",
@@ -145,7 +163,9 @@ _ROOMS = {
     "sfumato.table": ("decode", "encode"),
     "sfumato.utility": (
         "discernibility",
+        "distortion_ratio",
         "glp",
+        "learning_accuracy",
         "mean_probability",
         "ncp",
         "reconstruction_error",
@@ -158,6 +178,7 @@ __all__ = [
     "AIP",
     "ARP",
     "ASN",
+    "DP",
     "LGB",
     "METHODS",
     "NG",
@@ -170,12 +191,15 @@ __all__ = [
     "BetaLikeness",
     "Bins",
     "ClaimBroken",
+    "Composition",
+    "CompositionReport",
     "Dates",
     "DeltaPresence",
     "EngineUnavailable",
     "EqualWidth",
     "Hierarchy",
     "HierarchyError",
+    "Hybrid",
     "Infeasible",
     "InputError",
     "KAnonymity",
@@ -183,11 +207,14 @@ __all__ = [
     "LDiversity",
     "LUniqueBuckets",
     "LUniqueGroups",
+    "Linkable",
     "Mask",
+    "Merging",
     "MinimumWidth",
     "Mondrian",
     "ParameterError",
     "Policy",
+    "Probabilistic",
     "Quantiles",
     "Randomness",
     "Release",
@@ -203,15 +230,19 @@ __all__ = [
     "__version__",
     "answers",
     "audit",
+    "compose",
     "datasets",
     "decode",
     "discernibility",
+    "distortion_ratio",
     "encode",
     "glp",
+    "learning_accuracy",
     "mean_probability",
     "ncp",
     "read_table",
     "reconstruction_error",
+    "to_microdata",
 ]
 
 

@@ -75,8 +75,27 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"beta": 0.5, "alpha": 0.7, "gamma": 0.35, "tables": 1, "cap": None},
     ],
     "slicing": [{"l": 2}, {"l": 3, "columns": 1}],
+    "merging": [
+        {"l": 2, "collapse": 0.2},
+        {"l": 2, "min_class": 2, "fakes": "50%", "expected": 0.5, "collapse": None},
+        {"l": 3, "columns": 1, "fakes": 0, "variant": "distinct", "collapse": 0.5},
+        {"l": 1, "k": 1, "min_class": 1, "fakes": 2, "collapse": None},
+    ],
     "asn": [{"beta": 0.5}, {"beta": 0.4, "gamma": 0.3}],
+    "composition": [{"k": 1, "alpha": 0.5}, {"k": 3, "alpha": 0.2}],
+    "probabilistic": [
+        {"k": 2, "d": 1, "alpha": 0.3, "sample": 1.0},
+        {"k": 1, "d": 1, "alpha": 0.2, "sample": 0.9},
+    ],
+    "hybrid": [{"k": 2, "sample": 0.9, "perturb": 0.3}, {"k": 1, "sample": 0.6, "perturb": 0.0}],
+    "dp": [{"epsilon": 1.0, "cuts": 2}, {"epsilon": 0.5, "cuts": 3, "cells": 20_000}],
 }
+# Methods whose noise is OpenDP's, which takes no seed: no run of them can be repeated.
+NOT_REPEATABLE = {"dp"}
+# Methods whose records are counts with noise, and nobody's rows: there is no original behind them.
+NOISY = {"dp"}
+# Methods that publish nothing exactly but what they protect, and refuse kept columns.
+KEEP_NOTHING = {"dp"}
 CASES = [(name, parameters) for name, several in EXAMPLES.items() for parameters in several]
 ASKED = st.sampled_from(range(len(CASES)))
 SEEDS = st.integers(0, 99).map(lambda number: hashlib.sha256(bytes([number])).digest())
@@ -192,6 +211,17 @@ def _with_whole_orders(published: Published, frame: Frame) -> Published:
 
 def _check_consistent(published, frame: Frame) -> None:
     original = frame.data.to_pylist()
+    parameters = published.manifest["parameters"]
+    if published.manifest["method"] in NOISY:
+        return
+    if "sample" in parameters:
+        published = _as_if_all_were_sampled(published, frame, parameters["sample"])
+    if parameters.get("perturb"):
+        quasi = published.with_role("quasi-identifier")
+        kept = published.with_role("insensitive")
+        entries = published.manifest["attributes"]
+        exact = [entry for entry in entries if entry["name"] in (*quasi, *kept)]
+        published = replace(published, manifest={**published.manifest, "attributes": exact})
     if published.manifest["layout"] == "generalized":
         assert generalized_from(original, published)
     elif published.manifest["layout"] == "anatomized":
@@ -210,6 +240,17 @@ def _check_consistent(published, frame: Frame) -> None:
         raise NotImplementedError("say how to compare this layout with the original")
 
 
+def _as_if_all_were_sampled(published: Published, frame: Frame, share: float) -> Published:
+    """Return the release with the people outside its sample as suppressed rows."""
+    unit = frame.schema.unit
+    people = len(set(frame.data[unit].to_pylist())) if unit else frame.data.num_rows
+    rows = published.manifest["rows"]
+    if people == frame.data.num_rows:
+        assert rows == max(1, round(share * people))
+    left_out = frame.data.num_rows - rows
+    return replace(published, manifest={**published.manifest, "suppressed": left_out})
+
+
 @settings(max_examples=40)
 @given(case=ASKED, frame=frames() | flagged_frames(), seed=SEEDS)
 def test_the_input_is_not_changed_and_the_same_seed_gives_the_same_files(case, frame, seed):
@@ -226,6 +267,8 @@ def test_the_input_is_not_changed_and_the_same_seed_gives_the_same_files(case, f
     twin = publish(case, frame, seed)
     if release is None or twin is None:
         assert release is twin
+        return
+    if CASES[case][0] in NOT_REPEATABLE:
         return
     for file_format in ("parquet", "csv"):
         with saved(release, file_format) as one, saved(twin, file_format) as other:
@@ -276,11 +319,32 @@ def hospital(rows: int = 600) -> Frame:
     return Frame(data, Schema(attributes))
 
 
+def stated_hospital(rows: int = 600) -> Frame:
+    """Return the same table with all domains stated and no column kept."""
+    frame = hospital(rows)
+    stated = {
+        "age": {"domain": (0, 599)},
+        "job": {"domain": tuple(f"job {j}" for j in range(9))},
+        "ward": {"keep": False},
+        "illness": {"domain": (0, 599)},
+    }
+    attributes = tuple(replace(each, **stated.get(each.name, {})) for each in frame.schema)
+    return Frame(frame.data, Schema(attributes))
+
+
+def hospital_for(case: int, rows: int = 600) -> Frame:
+    """Return the table in the form that the method asks for."""
+    return (stated_hospital if CASES[case][0] in KEEP_NOTHING else hospital)(rows)
+
+
 @pytest.fixture(scope="module")
 def releases() -> list[tuple[Frame, Release]]:
     """A release of every case, made with a seed of its own."""
-    frame = hospital()
-    return [(frame, publish(case, frame, bytes([case]) * 32)) for case in range(len(CASES))]
+    frames_of_cases = [hospital_for(case) for case in range(len(CASES))]
+    return [
+        (frame, publish(case, frame, bytes([case]) * 32))
+        for case, frame in enumerate(frames_of_cases)
+    ]
 
 
 every_case = pytest.mark.parametrize("case", range(len(CASES)), ids=lambda case: str(CASES[case]))
@@ -297,6 +361,9 @@ def test_the_table_of_some_size_is_published(case, releases):
 @every_case
 def test_kept_columns_are_published_and_dropped_ones_are_not(case, releases):
     _, release = releases[case]
+    if CASES[case][0] in KEEP_NOTHING:
+        assert publish(case, hospital(), b"any seed will do for this table.") is None
+        return
     tables = [entry for entry in release.manifest.tables if "ward" in entry.attributes]
     assert len(tables) == 1
     assert not any("note" in e.attributes or "name" in e.attributes for e in tables)
@@ -319,6 +386,8 @@ def test_another_seed_gives_another_order(case, releases):
 @every_case
 def test_neither_order_nor_group_numbers_tell_the_order_of_the_input(case, releases):
     """Ages and bills ascend in the input, so that each exact one tells its row's place."""
+    if CASES[case][0] in NOISY:
+        pytest.skip("records are made from counts, which have no order")
     _, release = releases[case]
     for table in release.tables.values():
         limit = STANDARD_DEVIATIONS / np.sqrt(table.num_rows)
@@ -342,14 +411,17 @@ def test_tables_are_shuffled_each_on_its_own(case, releases):
 
 @every_case
 def test_pandas_and_polars_frames_are_read_and_left_alone(case):
-    frame = hospital(60)
+    frame = hospital_for(case, 60)
     seed = Randomness.secret(b"the same seed for all frames....")
     expected = method_of(case).publish(frame.data, frame.schema, randomness=seed)
     pandas, polars = frame.data.to_pandas(), pl.from_arrow(frame.data)
     copies = pandas.copy(deep=True), polars.clone()
     for data in (pandas, polars):
         release = method_of(case).publish(data, frame.schema, randomness=seed)
-        assert equal_releases(release, expected)
+        if CASES[case][0] in NOT_REPEATABLE:
+            assert release.manifest.attributes == expected.manifest.attributes
+        else:
+            assert equal_releases(release, expected)
     pd.testing.assert_frame_equal(pandas, copies[0])
     assert polars.equals(copies[1])
 
@@ -430,7 +502,7 @@ def test_a_hierarchy_may_list_more_than_the_column_can_hold(case):
     for kind in (None, Kind.CATEGORICAL, Kind.ORDINAL):
         attributes = (
             Attribute("age", Role.QUASI_IDENTIFIER, kind=kind, hierarchy=ages),
-            Attribute("illness", Role.SENSITIVE),
+            Attribute("illness", Role.SENSITIVE, domain=("a", "b", "c", "d")),
         )
         release = method_of(case).publish(data, Schema(attributes))
         with saved(release, "csv") as folder:

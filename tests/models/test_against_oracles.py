@@ -22,6 +22,7 @@ from sfumato.models import (
     DeltaPresence,
     KAnonymity,
     LDiversity,
+    Linkable,
     LUniqueBuckets,
     LUniqueGroups,
     MinimumWidth,
@@ -75,6 +76,9 @@ ANY_MODEL = st.one_of(
         st.sampled_from([0.1, 0.5, 1, 1.25, 2, 4]),
         st.sampled_from(["basic", "enhanced"]),
     ),
+    st.builds(
+        Linkable, st.just(ATTRIBUTE), st.integers(1, 3), st.sampled_from([0.05, 0.25, 0.5, 0.9])
+    ),
 )
 ORDERED = st.builds(TCloseness, st.just(ATTRIBUTE), LEVELS, st.just("ordered"))
 HIERARCHICAL = st.builds(TCloseness, st.just(ATTRIBUTE), LEVELS, st.just("hierarchical"), MISSING)
@@ -82,6 +86,7 @@ HIERARCHICAL = st.builds(TCloseness, st.just(ATTRIBUTE), LEVELS, st.just("hierar
 
 def test_every_checkable_model_is_asked_here():
     asked = {KAnonymity, LDiversity, LUniqueGroups, TCloseness, AlphaKAnonymity, BetaLikeness}
+    asked |= {Linkable}
     asked |= {MinimumWidth}  # with an oracle of its own below
     asked |= {AlphaBetaGammaDelta}  # in test_association.py
     buckets = {LUniqueBuckets, TCloseBuckets}  # the predicates of groups, see below
@@ -155,6 +160,8 @@ def oracle_level(model, parted: Parted, group: int) -> tuple[float, float | None
             gains = oracle.relative_gains(values, table, **both).values()
             over = [float(gain) / min(model.beta, -math.log(p)) for p, gain in gains]
             return max(over, default=0.0), 1.0
+        case Linkable():
+            return oracle.likely_shared(values, table, model.d, **both), model.alpha
         case TCloseness():
             ground = oracle.ground_distance(
                 model.distance, table, order=parted.order, hierarchy=parted.hierarchy

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from .transport import cheapest_transport, transport_by_pot
@@ -331,6 +332,52 @@ def _minus_log(share: Fraction) -> Fraction:
         return -Fraction((Decimal(share.numerator) / Decimal(share.denominator)).ln())
 
 
+# --- (d, alpha)-linkability (after Sattar et al. 2014) --------------------------------------------
+
+
+def likely_shared(
+    values: Values,
+    table: Values,
+    d: int,
+    *,
+    units: Units = None,
+    table_units: Units = None,
+) -> Fraction:
+    """Return the chance that a like group shares d values with this one beside a person's own.
+
+    Each further value stands in the like group, whose size - 1 other people have values as in the
+    table (a missing one among them), on its own. The least chance counts, over whose value is the
+    person's own; sets of shared values are tried one by one. It is 1 where no value counts.
+    """
+    everywhere = distribution(table, units=table_units, missing="value")
+    others = size(values, units=units) - 1
+    there = {value: 1 - (1 - everywhere[value]) ** others for value in counts(values, units=units)}
+    least = Fraction(1)
+    for own in there:
+        further = [chance for value, chance in there.items() if value != own]
+        enough = Fraction(0)
+        for shared in range(d, len(further) + 1):
+            for chosen in combinations(range(len(further)), shared):
+                enough += math.prod(
+                    chance if i in chosen else 1 - chance for i, chance in enumerate(further)
+                )
+        least = min(least, enough)
+    return least
+
+
+def linkable(
+    values: Values,
+    table: Values,
+    d: int,
+    alpha: Number,
+    *,
+    units: Units = None,
+    table_units: Units = None,
+) -> bool:
+    """Whether a like group shares d further values with a chance of at least alpha."""
+    return likely_shared(values, table, d, units=units, table_units=table_units) >= exact(alpha)
+
+
 # --- any of them, by the words of a manifest -----------------------------------------------------
 
 
@@ -378,4 +425,6 @@ def holds(
             return alpha_k_anonymity(values, claim["alpha"], claim["k"], **here, **rule)
         case "beta-likeness", variant:
             return beta_likeness(values, everywhere, claim["beta"], variant, **both, **rule)
+        case "linkable", _:
+            return linkable(values, everywhere, claim["d"], claim["alpha"], **both)
     raise ValueError(f"no oracle for {claim['model']!r}")

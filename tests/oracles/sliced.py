@@ -72,11 +72,12 @@ def sliced_from(original: Original, release: Published) -> bool:
     """Whether the original rows can be dealt to the groups so that every block fits on its own.
 
     In each group, each block's published cells must cover that block of the rows dealt to it, one
-    to one. Tries groups row by row and takes back what leads nowhere: for a few dozen rows, all
-    published.
+    to one. Records that no row is dealt to are the fakes, as many as the manifest says. Tries
+    groups row by row and takes back what leads nowhere: for a few dozen rows, all published.
     """
     blocks: Blocks = release.manifest["parameters"]["columns"]
-    if release.manifest["suppressed"] or release.manifest["rows"] != len(original):
+    fakes = release.manifest["parameters"].get("fakes", 0)
+    if release.manifest["suppressed"] or release.manifest["rows"] != len(original) + fakes:
         return False
     points = sorted(
         (

@@ -31,6 +31,7 @@ CHECKED = {
     "t-closeness": {"attribute", "t", "distance"},
     "alpha-k-anonymity": {"attribute", "alpha", "k"},
     "beta-likeness": {"attribute", "beta", "variant"},
+    "linkable": {"attribute", "d", "alpha"},
     **local.CHECKED,
     **association.CHECKED,
 }
@@ -61,6 +62,11 @@ def _manifest_problems(release: Published) -> list[str]:
             found.append("a claim about an attribute that is not published")
         if not _well_stated(claim):
             found.append("a claim without its parameters, or with impossible ones")
+    fakes = manifest["parameters"].get("fakes", 0)
+    if isinstance(fakes, bool) or not isinstance(fakes, int) or not 0 <= fakes <= manifest["rows"]:
+        found.append("a number of fakes that is none")
+    elif fakes and manifest["layout"] != "sliced":
+        found.append("fakes where there is no place for them")
     found += people.manifest_problems(manifest) + local.manifest_problems(manifest)
     found += association.manifest_problems(manifest)
     return found + sliced.manifest_problems(manifest)
@@ -93,10 +99,10 @@ def _well_stated(claim: Mapping[str, Any]) -> bool:
     """Whether a claim of a model that we know has its parameters, each of a possible size."""
     if not CHECKED.get(claim["model"], set()) <= set(claim):
         return False
-    numbers = [claim[key] for key in ("k", "l", "c", "t", "alpha", "beta") if key in claim]
+    numbers = [claim[key] for key in ("k", "l", "c", "d", "t", "alpha", "beta") if key in claim]
     if any(isinstance(n, bool) or not isinstance(n, int | float) or n < 0 for n in numbers):
         return False
-    return all(claim.get(key, 1) >= 1 for key in ("k", "l"))
+    return all(claim.get(key, 1) >= 1 for key in ("k", "l", "d"))
 
 
 def _anatomy_problems(release: Published) -> list[str]:

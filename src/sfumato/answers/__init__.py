@@ -2,6 +2,17 @@
 
 from sfumato.answers.answer import Answerer, answer, paper_interval
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
+from sfumato.answers.microdata import to_microdata
 from sfumato.answers.relative_error import recq
 
-__all__ = ["Aggregate", "Answerer", "Count", "Estimate", "Sum", "answer", "paper_interval", "recq"]
+__all__ = [
+    "Aggregate",
+    "Answerer",
+    "Count",
+    "Estimate",
+    "Sum",
+    "answer",
+    "paper_interval",
+    "recq",
+    "to_microdata",
+]

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from sfumato.answers.dealt import anatomized_answers, sliced_answers
 from sfumato.answers.estimate import Aggregate, Estimate
 from sfumato.answers.local import LocalAnswers
+from sfumato.answers.randomized import Engine, corrected
 from sfumato.errors import ParameterError
 from sfumato.predicates import Predicate, parse
 from sfumato.release import Release
-
-
-class Engine(Protocol):
-    """What answers for one layout."""
-
-    def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
-        """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
-        ...
-
 
 ENGINES: dict[str, Callable[[Release], Engine]] = {
     "anatomized": anatomized_answers,
@@ -45,14 +36,18 @@ class Answerer:
                 f"no answers from the layout {self._layout} yet; there are for: {known}"
             )
         self._engine = ENGINES[self._layout](release)
+        self._corrected = corrected(self._engine, release.manifest)
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | str | None = None) -> Estimate:
         """Return the expected value of an aggregate, and bounds that contain the true one.
 
+        Where the release is a sample, or says that cells are perturbed or counts noisy, the answer
+        is about the table behind it; see `answers/randomized.py`.
+
         Refuses (ParameterError) attributes that are not published, literals that do not compare
         with their attribute, and sums of what are not numbers.
         """
-        return self._engine.answer(aggregate, _parsed(predicate))
+        return self._corrected.answer(aggregate, _parsed(predicate))
 
     def paper_interval(
         self, attribute: str | None, predicate: Predicate | str | None = None

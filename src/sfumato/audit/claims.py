@@ -27,7 +27,7 @@ from sfumato.models.buckets import FEWEST_VALUES
 
 UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
-# A claim of the format that files cannot show, and that no maker here makes yet.
+# A claim of the format that files cannot show.
 _ONLY_DECLARED = frozenset({"differential-privacy"})
 # Far above any table, far below where a product of counts and parameters would overflow.
 _LARGEST = 2**31 - 1

@@ -23,7 +23,10 @@ def check_roles(manifest: Manifest, roles: Sequence[Role] = PLAIN_ROLES) -> None
                 f"attribute '{entry.name}' is {entry.role}, "
                 f"which has no place in the layout '{manifest.layout}'"
             )
-    if manifest.parameters.get("fakes"):
+    fakes = manifest.parameters.get("fakes", 0)
+    if isinstance(fakes, bool) or not isinstance(fakes, int) or not 0 <= fakes <= manifest.rows:
+        raise ReleaseDamaged("the parameter 'fakes' is not a number of the records")
+    if fakes and manifest.layout != "sliced":
         raise ReleaseDamaged(f"the layout '{manifest.layout}' has no place for fake records")
 
 

@@ -39,6 +39,18 @@ def anonymize(
     no_formula_guard: Annotated[
         bool, typer.Option("--no-formula-guard", help="Leave `=1+2` in CSV cells as it is.")
     ] = False,
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="A file that gets a line about the release.")
+    ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--against", help="An earlier release, or a ledger of them; refuse to break the l."
+        ),
+    ] = None,
+    repartition: Annotated[
+        bool, typer.Option("--repartition", help="With --against: try coarser partitions first.")
+    ] = False,
     engine: Annotated[Engine, typer.Option("--engine", help="What does the work.")] = Engine.LOCAL,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +74,9 @@ def anonymize(
             formula_guard=False if no_formula_guard else None,
             force=force,
             record=record,
+            ledger=ledger,
+            against=against or (),
+            repartition=repartition,
             warnings=warnings,
             progress=progress,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +11,16 @@ import numpy as np
 import pyarrow.compute as pc
 
 from sfumato.audit import audit
-from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
+from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
 from sfumato.io.read import read_table
+from sfumato.jobs.against import kept_apart
 from sfumato.jobs.doubts import narrow_groups, wrong_intervals
+from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.suppress import withheld_rows, without
+from sfumato.methods import Method
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.release import Manifest, Release
@@ -25,7 +28,7 @@ from sfumato.release.manifest import MANIFEST
 from sfumato.release.release import FileFormat
 from sfumato.table import encode
 from sfumato.utility import Ncp, ncp
-from sfumato.utility.ncp import LAYOUTS
+from sfumato.utility.ncp import has_ncp
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,18 @@ def anonymize(
     formula_guard: bool | None = None,
     force: bool = False,
     record: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    against: Sequence[str | os.PathLike[str]] = (),
+    repartition: bool = False,
     warnings: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Publication:
     """Publish the table of a file under a policy file, as a release folder.
 
-    `format` and `formula_guard` win over the policy's `output`. `warnings` are those that arose
+    `format` and `formula_guard` win over the policy's `output`. `ledger` is a file that gets a
+    line about the release. `against` are earlier releases, or ledgers that list them: nothing is
+    published that breaks a stated l beside one of them; `repartition` tries coarser partitions
+    first (see `jobs/against.py`). `warnings` are those that arose
     before the run; they go into its record. Refuses (SfumatoError) whatever stands in the way; the
     folder and the record then do not appear.
     """
@@ -63,10 +72,19 @@ def anonymize(
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
     _refuse_occupied(path, force)
+    ledger_path = None if ledger is None else Path(ledger)
+    if ledger_path is not None:
+        refuse_unusable(ledger_path, path)
+    if repartition and not against:
+        raise ParameterError("--repartition is for releases that are held --against others")
     with RecordPlace.at(record_path, path, force=force) as place:
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
             method, schema = rules.method(), rules.schema()
+        earlier: list[Release] = []
+        if against:
+            with stages.stage("reading earlier releases"):
+                earlier = earlier_releases(against)
         with stages.stage("reading the data"):
             rows = read_table(data)
         with stages.stage("encoding"):
@@ -76,14 +94,24 @@ def anonymize(
             with stages.stage("choosing rows to withhold"):
                 withheld = withheld_rows(table, method, randomness)
                 if len(withheld):
-                    table = encode(without(rows, withheld), schema)
-        del rows
-        with stages.stage(f"partitioning by {method.name}"):
-            release = _stated(method.release(table, randomness), rules, len(withheld))
+                    rows = without(rows, withheld)
+                    table = encode(rows, schema)
+
+        def publish(asked: Method) -> Release:
+            with stages.stage(f"partitioning by {asked.name}"):
+                return _stated(asked.release(table, randomness), rules, len(withheld))
+
+        if earlier:
+            release, doubts = kept_apart(publish, method, earlier, rows, repartition=repartition)
+            warnings += doubts
+            del rows
+        else:
+            del rows
+            release = publish(method)
         with stages.stage("auditing"):
             _refuse_own_fault(release)
         with stages.stage("measuring"):
-            loss = ncp(release, table) if release.manifest.layout in LAYOUTS else None
+            loss = ncp(release, table) if has_ncp(release) else None
             warnings += (
                 *rules.warnings(is_test=randomness.is_test),
                 *wrong_intervals(table),
@@ -111,6 +139,8 @@ def anonymize(
                 withheld_cells=withheld_cells(release.manifest),
             )
         )
+    if ledger_path is not None:
+        enter(ledger_path, path, release.manifest)
     return Publication(
         path, release.manifest, _group_count(release), loss, warnings, stages.timings
     )

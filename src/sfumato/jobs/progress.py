@@ -37,4 +37,5 @@ class Stages:
             self._progress.stage(name)
         start = time.perf_counter()
         yield
-        self.timings[name] = round(time.perf_counter() - start, 6)
+        spent = self.timings.get(name, 0.0) + time.perf_counter() - start
+        self.timings[name] = round(spent, 6)

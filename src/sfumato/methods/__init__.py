@@ -6,10 +6,15 @@ from sfumato.methods.aip import AIP
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.arp import ARP
 from sfumato.methods.asn import ASN
+from sfumato.methods.composition import Composition
+from sfumato.methods.dp import DP
+from sfumato.methods.hybrid import Hybrid
 from sfumato.methods.lgb import LGB
+from sfumato.methods.merging import Merging
 from sfumato.methods.method import Method
 from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.ng import NG
+from sfumato.methods.probabilistic import Probabilistic
 from sfumato.methods.slicing import Slicing
 from sfumato.methods.slppa import SLPPA
 from sfumato.methods.top_down import TopDown
@@ -26,7 +31,12 @@ METHODS: dict[str, type[Method]] = {
         NG,
         SLPPA,
         Slicing,
+        Merging,
         ASN,
+        Composition,
+        Probabilistic,
+        Hybrid,
+        DP,
     )
 }
 
@@ -34,13 +44,18 @@ __all__ = [
     "AIP",
     "ARP",
     "ASN",
+    "DP",
     "LGB",
     "METHODS",
     "NG",
     "SLPPA",
     "Anatomy",
+    "Composition",
+    "Hybrid",
+    "Merging",
     "Method",
     "Mondrian",
+    "Probabilistic",
     "Slicing",
     "TopDown",
 ]

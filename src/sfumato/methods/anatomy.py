@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -39,6 +39,10 @@ class Anatomy(Method):
     def largest_share(self) -> Fraction:
         """Return 1/l."""
         return Fraction(1, self.l)
+
+    def coarser(self) -> Method:
+        """Return the method with the next l."""
+        return replace(self, l=self.l + 1)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         if len(table.sensitive) != 1:

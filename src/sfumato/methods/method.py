@@ -41,6 +41,10 @@ class Method(ABC):
         """
         return None
 
+    def coarser(self) -> Method | None:
+        """Return the method with larger groups and the same claims or more; None if it has none."""
+        return None
+
     def release(self, table: Table, randomness: Randomness) -> Release:
         """Return a release of a coded table."""
         for attribute in table.schema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from sfumato.errors import ParameterError
@@ -54,6 +54,10 @@ class Mondrian(Method):
         one_of(self.choose, ("loss", "widest"), "choose", self.name)
         one_of(self.cut, ("best", "median"), "cut", self.name)
         one_of(self.categories, ("frequency", "value"), "categories", self.name)
+
+    def coarser(self) -> Method:
+        """Return the method with twice the k."""
+        return replace(self, k=2 * self.k)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         if not table.quasi_identifiers:

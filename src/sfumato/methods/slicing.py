@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -54,6 +54,10 @@ class Slicing(Method):
     def largest_share(self) -> Fraction | None:
         """Return 1/l; distinct diversity needs no value to be rarer."""
         return Fraction(1, self.l) if self.variant == "frequency" else None
+
+    def coarser(self) -> Method:
+        """Return the method with the next l."""
+        return replace(self, l=self.l + 1)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)

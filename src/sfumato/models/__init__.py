@@ -14,6 +14,7 @@ from sfumato.models.buckets import LUniqueBuckets, TCloseBuckets
 from sfumato.models.declared import DeltaPresence
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.l_diversity import LDiversity, LUniqueGroups
+from sfumato.models.linkable import Linkable
 from sfumato.models.min_width import MinimumWidth
 from sfumato.models.model import BoundModel, Model
 from sfumato.models.statistics import GroupStatistics, Histogram, Total
@@ -31,6 +32,7 @@ MODELS: dict[str, type[Model]] = {
         AlphaKAnonymity,
         BetaLikeness,
         AlphaBetaGammaDelta,
+        Linkable,
         MinimumWidth,
         DeltaPresence,
     )
@@ -73,6 +75,7 @@ __all__ = [
     "LDiversity",
     "LUniqueBuckets",
     "LUniqueGroups",
+    "Linkable",
     "MinimumWidth",
     "Model",
     "TCloseBuckets",

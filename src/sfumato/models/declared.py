@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sfumato.errors import ParameterError
-from sfumato.models.model import BoundModel, Model
+from sfumato.models.model import BoundModel, Model, positive_number
 from sfumato.models.statistics import Total
 
 
@@ -30,6 +30,31 @@ class DeltaPresence(Model):
     def claim(self) -> dict[str, Any]:
         """Return the manifest's claim."""
         return {"model": self.name, "minimum": self.minimum, "maximum": self.maximum}
+
+    def bind(self, totals: Mapping[str, Total]) -> BoundModel:
+        """Refuse: no group of a release can show it."""
+        raise ParameterError(f"{self.name} can only be declared: files cannot show it")
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentialPrivacy(Model):
+    """Whether one person's row is in the table changes no outcome's chance beyond e^epsilon.
+
+    It is a property of how a release was drawn, which no files can show; only a maker that draws
+    it so may claim it, so it is not among the models that a policy can ask for or declare.
+    Source: Dwork, "Differential Privacy" (2006).
+    """
+
+    name: ClassVar[str] = "differential-privacy"
+    checkable: ClassVar[bool] = False
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        positive_number(self.epsilon, "epsilon", self.name)
+
+    def claim(self) -> dict[str, Any]:
+        """Return the manifest's claim."""
+        return {"model": self.name, "epsilon": self.epsilon}
 
     def bind(self, totals: Mapping[str, Total]) -> BoundModel:
         """Refuse: no group of a release can show it."""

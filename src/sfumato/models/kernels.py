@@ -32,6 +32,7 @@ BETA_BASIC = 9
 BETA_ENHANCED = 10
 L_UNIQUE = 11
 MIN_WIDTH = 12
+LINKABLE = 13
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -116,6 +117,28 @@ def _likeness(rule: Rule, codes: Ints, counts: Ints, enhanced: bool) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
+def _likely_shared(rule: Rule, codes: Ints, size: int) -> float:
+    """Return the chance that at least `whole` of the group's values stand in a like group, too.
+
+    The likeliest value is left out: it may be the person's own, which tells nothing.
+    """
+    own = 0
+    for i in range(1, len(codes)):
+        if rule.reals[codes[i]] > rule.reals[codes[own]]:
+            own = i
+    fewer = np.zeros(rule.whole)  # chances that so many are shared, of those below `whole`
+    fewer[0] = 1.0
+    for i in range(len(codes)):
+        if i == own:
+            continue
+        chance = 1.0 - (1.0 - rule.reals[codes[i]]) ** (size - 1)
+        for n in range(rule.whole - 1, 0, -1):
+            fewer[n] = fewer[n] * (1.0 - chance) + fewer[n - 1] * chance
+        fewer[0] *= 1.0 - chance
+    return float(1.0 - fewer.sum())
+
+
+@numba.njit(cache=True, nogil=True)
 def level(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> float:
     """Return the level of protection that a group reaches, in the units of its model.
 
@@ -142,6 +165,8 @@ def level(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> flo
         if len(codes) == 0:
             return np.inf
         return float(rule.reals[codes[-1]] - rule.reals[codes[0]])
+    if rule.kind == LINKABLE:
+        return _likely_shared(rule, codes, size) if len(codes) > 0 else 1.0
     return _distance(rule, codes, counts)
 
 
@@ -175,6 +200,8 @@ def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> boo
         return bool(size >= rule.whole and largest * rule.links[1] <= rule.links[0] * denominator)
     if rule.kind == MIN_WIDTH:
         return len(codes) == 0 or rule.reals[codes[-1]] - rule.reals[codes[0]] >= rule.real
+    if rule.kind == LINKABLE:
+        return len(codes) == 0 or _likely_shared(rule, codes, size) >= rule.real + TOLERANCE
     if rule.kind == BETA_BASIC or rule.kind == BETA_ENHANCED:
         if len(codes) == 0:
             return True

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.columns.incompatible import Pairs
 from sfumato.errors import ParameterError
 from sfumato.publish.assemble import Published, random_ids
-from sfumato.publish.describe import describe
+from sfumato.publish.describe import describe, published_hierarchy
 from sfumato.publish.exact import exact_column
+from sfumato.publish.plausible import plausible_cells
 from sfumato.release import TableEntry
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import counting_order
@@ -42,11 +44,15 @@ def sliced_records(
     blocks: Sequence[Sequence[Column]],
     *,
     rng: np.random.Generator,
+    incompatible: Pairs | None = None,
+    k: int = 1,
 ) -> Published:
-    """Return the records, exact, with each block of attributes permuted within each group.
+    """Return the records with each block of attributes permuted within each group.
 
-    `blocks` says which quasi-identifiers stay together; see `block_names`. The table must have one
-    row a person: a sliced release has no tables of people.
+    `blocks` says which quasi-identifiers stay together; see `block_names`. Cells are exact, but
+    those that would join a pair of `incompatible` values are generalised within their group over
+    at least k rows; see `plausible_cells`. The table must have one row a person: a sliced release
+    has no tables of people.
 
     *Guarantee*: within a group every way to join the values of different blocks is equally likely,
     and neither the order of the rows nor the numbers of the groups depend on the input's order.
@@ -54,17 +60,41 @@ def sliced_records(
     public_ids = random_ids(groups.count, rng)
     order = rng.permutation(table.rows)
     # row i of the release is place order[i] of the rows sorted by group
-    cells: dict[str, pa.Array] = {"group": pa.array(public_ids[np.sort(groups.ids)[order]])}
-    for block in block_names(table, blocks):
-        rows = _shuffled_within(groups, rng)[order]
-        for name in block:
-            cells[name] = exact_column(table[name], table[name].codes[rows])
+    ids = np.sort(groups.ids)[order]
+    rows_of = {
+        name: rows
+        for block in block_names(table, blocks)
+        for rows in (_shuffled_within(groups, rng)[order],)
+        for name in block
+    }
+    hidden = {column.name: column.codes[rows_of[column.name]] for column in table.sensitive}
+    cells: dict[str, pa.Array] = {"group": pa.array(public_ids[ids])}
+    attributes, hierarchies = [], {}
+    for column in table.columns:
+        rows = rows_of[column.name]
+        pairs = {
+            name: matrix
+            for (known, name), matrix in (incompatible or {}).items()
+            if known == column.name
+        }
+        if not pairs:
+            cells[column.name] = exact_column(column, column.codes[rows])
+            attributes.append(describe(column))
+            continue
+        cells[column.name], shown = plausible_cells(
+            column, groups, rows, ids, hidden, pairs, k=k, rng=rng
+        )
+        attributes.append(describe(column, shown.named))
+        hierarchy = None if shown.is_exact else published_hierarchy(column, shown.labels)
+        if hierarchy is not None:
+            hierarchies[column.name] = hierarchy
     names = tuple(column.name for column in table.columns)
     return Published(
         "sliced",
         {"records": pa.table({name: cells[name] for name in ("group", *names)})},
         [TableEntry(name="records", attributes=names, group="group")],
-        [describe(column) for column in table.columns],
+        attributes,
+        hierarchies,
     )
 
 

@@ -14,6 +14,7 @@ from sfumato.models import (
     GroupStatistics,
     KAnonymity,
     LDiversity,
+    Linkable,
     Model,
 )
 from sfumato.models.counting import group_statistics, table_totals
@@ -65,6 +66,13 @@ def _advice(bound: BoundModel, statistics: GroupStatistics) -> str:
     reached = bound.worst(statistics)
     if isinstance(model, LDiversity):
         return _diversity_advice(model, reached)
+    if isinstance(model, Linkable):
+        return (
+            f"even with the whole table as one group, an independent release of like data shares "
+            f"{model.d} more of the values of `{model.attribute}` with a chance of {reached:.4g} "
+            f"only, and {model.alpha:.4g} is asked for; ask for less (`alpha`, or a larger "
+            "`collapse`)"
+        )
     return (
         f"{model.name} of `{model.needs[0]}` cannot hold: the whole table reaches {reached:.4g}; "
         "relax the parameter"

@@ -21,13 +21,16 @@ class Sensitive(NamedTuple):
 
     Columns `first .. first + columns - 1` of a row are sensitive codes. `unit` is the column of the
     unit's number, followed by one column a sensitive attribute that numbers the distinct
-    (unit, value) pairs; -1 when every row is a person of its own.
+    (unit, value) pairs; -1 when every row is a person of its own. `kind` is the column of the kind
+    of person, for whom `impossible[column, kind, code]` is known; -1 when nothing is.
     """
 
     first: int
     columns: int
     unit: int
     null: Ints
+    kind: int
+    impossible: npt.NDArray[np.bool_]
 
 
 class Tally(NamedTuple):
@@ -38,17 +41,24 @@ class Tally(NamedTuple):
     found: Ints
     units_seen: Ints
     pairs_seen: Ints
+    kinds_seen: Ints
+    left_codes: Ints
+    left_counts: Ints
     stamp: Ints
 
 
-def new_tally(codes: int, units: int, pairs: int) -> Tally:
-    """Return scratch for attributes of at most so many codes, and so many units and pairs."""
+def new_tally(layout: Sensitive, units: int, pairs: int) -> Tally:
+    """Return scratch for so many units and (unit, value) pairs."""
+    codes = int(layout.null.max(initial=0)) + 1
     return Tally(
-        np.zeros(codes + 1, np.int64),
-        np.zeros(codes + 1, np.int64),
-        np.zeros(codes + 1, np.int64),
+        np.zeros(codes, np.int64),
+        np.zeros(codes, np.int64),
+        np.zeros(codes, np.int64),
         np.zeros(units, np.int64),
         np.zeros(pairs, np.int64),
+        np.zeros(layout.impossible.shape[1], np.int64),
+        np.zeros(codes, np.int64),
+        np.zeros(codes, np.int64),
         np.zeros(1, np.int64),
     )
 
@@ -81,6 +91,50 @@ def _unit_count(
 
 
 @loop
+def _kinds_hold(
+    work: Codes,
+    start: int,
+    end: int,
+    side: npt.NDArray[np.uint8],
+    want: int,
+    layout: Sensitive,
+    book: RuleBook,
+    tally: Tally,
+    column: int,
+    codes: Ints,
+    counts: Ints,
+    size: int,
+) -> bool:
+    """Return whether the rules on a column hold without what is impossible for each person."""
+    tally.stamp[0] += 1
+    stamp = tally.stamp[0]
+    for i in range(start, end):
+        if side[i] != want:
+            continue
+        kind = work[i, layout.kind]
+        if tally.kinds_seen[kind] == stamp:
+            continue
+        tally.kinds_seen[kind] = stamp
+        left, present = 0, 0
+        for j in range(len(codes)):
+            if layout.impossible[column, kind, codes[j]]:
+                continue
+            tally.left_codes[left] = codes[j]
+            tally.left_counts[left] = counts[j]
+            left += 1
+            if codes[j] != layout.null[column]:
+                present += counts[j]
+        if left == len(codes):
+            continue  # nothing is impossible
+        for r in range(len(book.kind)):
+            if book.column[r] == column and not holds(
+                rule_at(book, r), tally.left_codes[:left], tally.left_counts[:left], size, present
+            ):
+                return False
+    return True
+
+
+@loop
 def side_holds(
     work: Codes,
     start: int,
@@ -91,7 +145,11 @@ def side_holds(
     book: RuleBook,
     tally: Tally,
 ) -> bool:
-    """Return whether the rows of start..end whose side is `want` satisfy every rule."""
+    """Return whether the rows of start..end whose side is `want` satisfy every rule.
+
+    They must satisfy them for every person among them, too, once what is impossible for that
+    person has been dropped.
+    """
     rows = 0
     for i in range(start, end):
         if side[i] == want:
@@ -148,4 +206,8 @@ def side_holds(
                 rule_at(book, r), codes, counts, size, present
             ):
                 return False
+        if layout.kind >= 0 and not _kinds_hold(
+            work, start, end, side, want, layout, book, tally, column, codes, counts, size
+        ):
+            return False
     return True

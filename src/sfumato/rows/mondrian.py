@@ -12,6 +12,7 @@ from sfumato.models import KAnonymity, Model
 from sfumato.models.model import rule_book
 from sfumato.rows.axes import axes_of
 from sfumato.rows.eligibility import bind_to_table, refuse_infeasible
+from sfumato.rows.exclusions import Exclusions, refuse_excluded
 from sfumato.rows.mondrian_kernel import Options, Scratch, divide, new_scratch
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table
@@ -24,6 +25,7 @@ def mondrian(
     rng: np.random.Generator,
     quasi_identifiers: Sequence[Column] | None = None,
     within: Groups | None = None,
+    exclusions: Exclusions | None = None,
     strict: bool = True,
     choose: Literal["loss", "widest"] = "loss",
     cut: Literal["best", "median"] = "best",
@@ -39,6 +41,8 @@ def mondrian(
 
     `quasi_identifiers` are the columns to cut on (default: the table's); `within` is a partition
     to refine, each of whose groups must satisfy the models itself (default: the whole table).
+    With `exclusions`, a group must satisfy the models for every person in it, what is impossible
+    for that person left out.
 
     *Guarantee*: every group satisfies every model. A strict result does not depend on row order;
     a relaxed one breaks ties by `rng`.
@@ -51,6 +55,8 @@ def mondrian(
             raise ParameterError(f"mondrian: {model.name} is not preserved when groups are united")
     if within is None:
         refuse_infeasible(table, models)
+        if exclusions is not None:
+            refuse_excluded(table, models, exclusions)
     bound = bind_to_table(table, models)
     only_k = table.units is None and all(isinstance(model, KAnonymity) for model in models)
     names = tuple(column.name for column in table.sensitive)
@@ -63,7 +69,8 @@ def mondrian(
         minimum=max((model.minimum_rows for model in models), default=1),
     )
     columns = tuple(table.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
-    working = WorkingRows.of(columns, table, row_order(table.rows, within, None if strict else rng))
+    order = row_order(table.rows, within, None if strict else rng)
+    working = WorkingRows.of(columns, table, order, exclusions)
     work, layout = working.matrix, working.layout
     axes = axes_of(columns)
     place, side = np.zeros((2, table.rows), dtype=np.uint8)

@@ -65,7 +65,7 @@ def new_scratch(axes: Axes, layout: Sensitive, units: int, pairs: int) -> Scratc
     return Scratch(
         new_blocks(int(axes.null.max(initial=0))),
         new_losses(axes),
-        new_tally(int(layout.null.max(initial=0)), units, pairs),
+        new_tally(layout, units, pairs),
         Candidates(
             np.empty(most, np.int64),
             np.empty(most, np.int64),

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.feasible import Sensitive
 from sfumato.table import Column, Groups, Table
 
@@ -32,7 +33,8 @@ class WorkingRows:
     """One matrix that holds all a row needs, so that parting rows moves it as a whole.
 
     Columns: quasi-identifier codes, sensitive codes, the unit and its (unit, value) pairs when
-    units repeat, and last the row's number; `layout` says where. `begins` marks, in the end, the
+    units repeat, the kind of person where kinds differ in what they may have, and last the row's
+    number; `layout` says where. `begins` marks, in the end, the
     position where each group begins.
     """
 
@@ -48,6 +50,7 @@ class WorkingRows:
         quasi_identifiers: Sequence[Column],
         table: Table,
         order: npt.NDArray[np.int64] | None = None,
+        exclusions: Exclusions | None = None,
     ) -> WorkingRows:
         """Return the working rows of a table, in the given order."""
         codes = [column.codes for column in (*quasi_identifiers, *table.sensitive)]
@@ -61,12 +64,16 @@ class WorkingRows:
                 _, pair = np.unique(keys, return_inverse=True)
                 codes.append(pair.astype(np.int32))
                 pair_count = max(pair_count, int(pair.max()) + 1)
+        kind, impossible = -1, np.zeros((0, 0, 0), dtype=np.bool_)
+        if exclusions is not None:
+            kind, impossible = len(codes), exclusions.impossible
+            codes.append(exclusions.kinds)
         matrix = np.empty((table.rows, len(codes) + 1), dtype=np.int32)
         for j, column_codes in enumerate(codes):
             matrix[:, j] = column_codes if order is None else column_codes[order]
         matrix[:, -1] = np.arange(table.rows) if order is None else order
         nulls = np.array([column.null_code for column in table.sensitive], dtype=np.int64)
-        layout = Sensitive(first, len(table.sensitive), unit, nulls)
+        layout = Sensitive(first, len(table.sensitive), unit, nulls, kind, impossible)
         return cls(matrix, layout, unit_count, pair_count, np.zeros(table.rows, dtype=np.bool_))
 
     def groups(self) -> Groups:

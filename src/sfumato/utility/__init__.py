@@ -7,12 +7,17 @@ from sfumato.utility.correspondence import (
     reconstruction_error,
 )
 from sfumato.utility.discernibility import discernibility
+from sfumato.utility.distortion import distortion_ratio
+from sfumato.utility.learning import Learned, learning_accuracy
 from sfumato.utility.ncp import Ncp, ncp
 
 __all__ = [
+    "Learned",
     "Ncp",
     "discernibility",
+    "distortion_ratio",
     "glp",
+    "learning_accuracy",
     "mean_probability",
     "ncp",
     "nlp_of_candidates",

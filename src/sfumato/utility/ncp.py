@@ -24,7 +24,7 @@ from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
 
-LAYOUTS = ("generalized", "local")
+_LAYOUTS = ("generalized", "local")
 _GENERALISED = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
 
 
@@ -41,6 +41,13 @@ class Ncp:
     cells: int
 
 
+def has_ncp(release: Release) -> bool:
+    """Return whether NCP is defined: for records that are people's, with cells generalised."""
+    manifest = release.manifest
+    drawn = any(claim.get("model") == "differential-privacy" for claim in manifest.guarantees)
+    return manifest.layout in _LAYOUTS and not drawn
+
+
 def ncp(release: Release, original: Table) -> Ncp:
     """Return the loss of a release, relative to the ranges and domains of the original table.
 
@@ -48,8 +55,11 @@ def ncp(release: Release, original: Table) -> Ncp:
     to a cell's loss, a withheld cell (`*`) loses everything, and so does each cell of a suppressed
     row.
     """
-    if release.manifest.layout not in LAYOUTS:
-        raise ParameterError(f"NCP is not defined for the layout {release.manifest.layout}")
+    if not has_ncp(release):
+        what = f"the layout {release.manifest.layout}"
+        if release.manifest.layout in _LAYOUTS:
+            what = "records that are drawn from noisy counts"
+        raise ParameterError(f"NCP is not defined for {what}")
     records = release.tables["records"]
     withheld = release.manifest.suppressed
     sums, counts = {}, {}

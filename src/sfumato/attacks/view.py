@@ -1,0 +1,229 @@
+"""What a release shows of its groups, whatever its layout.
+
+Attributes that stay together in a release are a *block*: all quasi-identifiers of a generalised
+release, one table `qi_i` of an anatomised one, one block of columns of a sliced one. A group shows
+some combinations of cells of every block; who fits a combination of each may be in the group. Cells
+of semi-sensitive attributes count among the quasi-identifiers, and tell nothing where they are in
+a bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attacks.axis import Published
+from sfumato.errors import ParameterError, ReleaseDamaged
+from sfumato.release import Release
+from sfumato.schema.attribute import RESERVED_SUFFIX, Role
+from sfumato.schema.distinct import distinct
+from sfumato.table.groups import packed
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+KNOWN = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """The combinations of cells of some attributes: each once a group, in the order of groups."""
+
+    names: tuple[str, ...]
+    group: Ints
+    cells: Ints
+
+    @classmethod
+    def of(cls, names: Sequence[str], group: Ints, cells: Ints) -> Block:
+        """Return the block of combinations that may be repeated and in any order."""
+        _, first = np.unique(packed([group, *cells.T]), return_index=True)
+        return cls(tuple(names), group[first], cells[first])
+
+    def project(self, names: Sequence[str]) -> Block:
+        """Return the combinations of some of the attributes."""
+        if tuple(names) == self.names:
+            return self
+        columns = [self.names.index(name) for name in names]
+        return Block.of(names, self.group, self.cells[:, columns])
+
+    def only(self, groups: Ints) -> Block:
+        """Return the combinations of some groups, ascending, which become groups 0, 1, …"""
+        place = np.searchsorted(groups, self.group)
+        kept = groups[np.minimum(place, len(groups) - 1)] == self.group
+        return Block(self.names, place[kept], self.cells[kept])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """How likely the people of a group have each sensitive cell: entries in order of groups.
+
+    `weight` is the expected number of the group's people with the cell.
+    """
+
+    group: Ints
+    cell: Ints
+    weight: Reals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A release as its groups show it; `published` has the distinct cells of each attribute."""
+
+    groups: int
+    blocks: tuple[Block, ...]
+    held: Mapping[str, Held]
+    published: Mapping[str, Published]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The attributes that an adversary may know of a person."""
+        return tuple(name for block in self.blocks for name in block.names)
+
+    @classmethod
+    def of(cls, release: Release) -> View:
+        """Return the view of a release.
+
+        Refuses (ParameterError) layouts that have no such view, and releases without records.
+        """
+        layout = release.manifest.layout
+        if layout not in _TOGETHER:
+            raise ParameterError(f"releases of the layout '{layout}' cannot be composed")
+        if release.manifest.rows == 0:
+            raise ParameterError("a release without records cannot be composed")
+        reader = _Reader(release)
+        blocks = []
+        for table, names in _TOGETHER[layout](release):
+            cells = [reader.cells(table, name) for name in names]
+            blocks.append(Block.of(names, reader.group(table), np.stack(cells, axis=1)))
+        held = {
+            entry.name: reader.held(entry.name)
+            for entry in release.manifest.attributes
+            if entry.role is Role.SENSITIVE
+        }
+        groups = {int(block.group[-1]) + 1 for block in blocks}
+        groups |= {int(each.group[-1]) + 1 for each in held.values()}
+        if len(groups) > 1:
+            raise ReleaseDamaged("the tables of the release do not have the same groups")
+        return cls(max(groups, default=0), tuple(blocks), held, reader.published)
+
+
+class _Reader:
+    """Reads the tables of one release, every column once."""
+
+    def __init__(self, release: Release) -> None:
+        self._release = release
+        self.published: dict[str, Published] = {}
+
+    def group(self, table: str) -> Ints:
+        """Return the group of each row, from 0 on."""
+        ids = _numbers(self._release.tables[table], "group")
+        dense = len(ids) and ids.min() == 1 and ids.max() <= len(ids)
+        if not dense or not np.bincount(ids)[1:].all():
+            raise ReleaseDamaged(f"table '{table}': group ids do not run from 1 without a gap")
+        return ids - 1
+
+    def cells(self, table: str, name: str) -> Ints:
+        """Return the distinct cell of each row; those in buckets tell nothing of their row."""
+        content = self._release.tables[table]
+        codes = self._codes(table, name)
+        column = name + RESERVED_SUFFIX
+        if column in content.column_names:
+            told = content[column].is_null().to_numpy()
+            codes = np.where(told, codes, len(self.published[name].cells) + 1)
+        return codes
+
+    def held(self, name: str) -> Held:
+        """Return which sensitive cells the people of each group may have."""
+        table = next(t.name for t in self._release.manifest.tables if name in t.attributes)
+        content = self._release.tables[table]
+        group, codes = self.group(table), self._codes(table, name)
+        column = name + RESERVED_SUFFIX
+        if column in content.column_names:
+            # a person of the group has the values of the bucket that their row is in
+            return _through(group, _numbers(content, column), codes)
+        counted = "count" in content.column_names
+        counts = _numbers(content, "count") if counted else np.ones(len(codes), np.int64)
+        return Held(*summed(group, codes, counts.astype(np.float64)))
+
+    def _codes(self, table: str, name: str) -> Ints:
+        found = distinct(self._release.tables[table][name], name)
+        entry, hierarchies = self._release.manifest.attribute(name), self._release.hierarchies
+        self.published[name] = Published(entry, hierarchies.get(name), found.values)
+        return found.codes.astype(np.int64)
+
+
+def _through(group: Ints, bucket: Ints, cell: Ints) -> Held:
+    """Return the cells of groups whose rows each have one cell of their bucket, nobody knows which.
+
+    A bucket's cells are dealt to its rows at random, so each row has each with its share.
+    """
+    one = np.ones(len(group))
+    groups, buckets, rows = summed(group, bucket, one)
+    of, cells, count = summed(bucket, cell, one)
+    first, last = np.searchsorted(of, buckets, "left"), np.searchsorted(of, buckets, "right")
+    pair, place = spread(first, last)
+    weight = rows[pair] * count[place] / np.bincount(bucket)[buckets[pair]]
+    return Held(*summed(groups[pair], cells[place], weight))
+
+
+def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Return for every number from `first[i]` to before `last[i]` the i, and the number.
+
+    >>> [each.tolist() for each in spread(np.array([0, 7]), np.array([2, 8]))]
+    [[0, 0, 1], [0, 1, 7]]
+    """
+    size = last - first
+    of = np.repeat(np.arange(len(size)), size)
+    start = np.cumsum(size) - size
+    return of, np.arange(len(of)) - start[of] + first[of]
+
+
+def summed(one: Ints, other: Ints, weight: Reals) -> tuple[Ints, Ints, Reals]:
+    """Return the pairs that occur, in order, with their summed weights."""
+    width = int(other.max(initial=0)) + 1
+    keys, at = np.unique(one * width + other, return_inverse=True)
+    return keys // width, keys % width, np.asarray(np.bincount(at, weight), np.float64)
+
+
+def _numbers(table: pa.Table, name: str) -> Ints:
+    return np.asarray(table[name].combine_chunks().to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _names(release: Release, *roles: Role) -> list[str]:
+    return [entry.name for entry in release.manifest.attributes if entry.role in roles]
+
+
+def _in_records(release: Release) -> list[tuple[str, list[str]]]:
+    known = _names(release, *KNOWN)
+    return [("records", known)] if known else []
+
+
+def _in_tables(release: Release) -> list[tuple[str, list[str]]]:
+    known = _names(release, Role.QUASI_IDENTIFIER)
+    tables = ((table.name, list(table.attributes)) for table in release.manifest.tables)
+    return [(table, names) for table, names in tables if names and set(names) <= set(known)]
+
+
+def _in_columns(release: Release) -> list[tuple[str, list[str]]]:
+    known = _names(release, Role.QUASI_IDENTIFIER)
+    stated = release.manifest.parameters.get("columns")
+    if not isinstance(stated, list) or not all(isinstance(block, list) for block in stated):
+        raise ReleaseDamaged("the parameter 'columns' is not a list of blocks of attributes")
+    blocks = [[name for name in cast(list[str], block) if name in known] for block in stated]
+    if sorted(name for block in blocks for name in block) != sorted(known):
+        raise ReleaseDamaged("the blocks do not name each quasi-identifier once")
+    return [("records", block) for block in blocks if block]
+
+
+# Which attributes stay together in a layout: the table, and the names.
+_TOGETHER: dict[str, Callable[[Release], list[tuple[str, list[str]]]]] = {
+    "generalized": _in_records,
+    "anatomized": _in_tables,
+    "sliced": _in_columns,
+    "local": _in_records,
+}

@@ -1,0 +1,147 @@
+"""Cells that would join an incompatible pair, generalised within their group until plausible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.publish.exact import dictionary_column, exact_column
+from sfumato.publish.generalize import GeneralizedColumn, generalize
+from sfumato.release import cells
+from sfumato.schema.text import to_texts
+from sfumato.table import Column, Groups
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@numba.njit(cache=True, nogil=True)
+def _windows(
+    codes: Codes, offsets: Ints, group: Ints, place: Ints, bad: Bools, bad_row: Ints, k: int
+) -> Ints:
+    """Return for each cell the rows (first, end) whose values cover it; first = -1 if none do.
+
+    Rows of a group lie at `offsets`, by code. From its `place` a window grows towards the nearer
+    code until it has k rows and one whose code is not in row `bad_row` of `bad`.
+    """
+    found = np.empty((len(group), 2), np.int64)
+    for i in range(len(group)):
+        first, last = offsets[group[i]], offsets[group[i] + 1] - 1
+        low = high = place[i]
+        own = codes[low]
+        is_plausible = not bad[bad_row[i], own]
+        while high - low + 1 < k or not is_plausible:
+            if low == first and high == last:
+                break
+            downward = low > first and (
+                high == last or own - codes[low - 1] <= codes[high + 1] - own
+            )
+            if downward:
+                low -= 1
+                is_plausible = is_plausible or not bad[bad_row[i], codes[low]]
+            else:
+                high += 1
+                is_plausible = is_plausible or not bad[bad_row[i], codes[high]]
+        found[i, 0] = low if is_plausible else -1
+        found[i, 1] = high + 1
+    return found
+
+
+def plausible_cells(
+    column: Column,
+    groups: Groups,
+    rows: Ints,
+    ids: Codes,
+    hidden: Mapping[str, Codes],
+    pairs: Mapping[str, Bools],
+    *,
+    k: int,
+    rng: np.random.Generator,
+) -> tuple[pa.Array, GeneralizedColumn]:
+    """Return the published cells of a column, and what they show of it.
+
+    Cell i has the value of row `rows[i]`, is published in group `ids[i]`, and in one record with
+    the codes `hidden[name][i]` of each sensitive attribute; `pairs[name]` says of which codes it
+    is incompatible with. Where it is, the cell covers the values of the k rows of its group that
+    are nearest, and of more until one of them is compatible; where none is, it is withheld (`*`).
+    """
+    codes = column.codes[rows]
+    bad_cell = np.zeros(len(rows), np.bool_)
+    for name, matrix in pairs.items():
+        bad_cell |= matrix[codes, hidden[name]]
+    wrong = np.flatnonzero(bad_cell)
+    if len(wrong) == 0:
+        return exact_column(column, codes), _exact(column, codes)
+    # what each wrong cell must not be alone: one line for every combination of sensitive codes
+    kinds = Groups.of_equal([hidden[name][wrong] for name in pairs])
+    some = wrong[kinds.order[kinds.offsets[:-1]]]
+    bad = np.zeros((kinds.count, column.null_code + 1), np.bool_)
+    for name, matrix in pairs.items():
+        bad |= matrix[:, hidden[name][some]].T
+    width = column.null_code + 1
+    keys = groups.ids.astype(np.int64) * width + column.codes
+    by_code = np.argsort(keys, kind="stable")
+    place = np.searchsorted(keys[by_code], ids[wrong].astype(np.int64) * width + codes[wrong])
+    windows = _windows(
+        column.codes[by_code],
+        groups.offsets,
+        ids[wrong].astype(np.int64),
+        place,
+        bad,
+        kinds.ids.astype(np.int64),
+        min(k, int(groups.sizes.min())),
+    )
+    covered = windows[:, 0] >= 0
+    general = _over_windows(column, by_code, windows[covered], rng)
+    return _joined(column, codes, wrong, covered, general)
+
+
+def _over_windows(
+    column: Column, by_code: Ints, windows: Ints, rng: np.random.Generator
+) -> GeneralizedColumn | None:
+    """Return the least general cells over the rows of each window."""
+    if len(windows) == 0:
+        return None
+    sizes = windows[:, 1] - windows[:, 0]
+    starts = np.cumsum(sizes) - sizes
+    at = np.arange(int(sizes.sum())) - np.repeat(starts - windows[:, 0], sizes)
+    within = Groups(np.repeat(np.arange(len(windows), dtype=np.int32), sizes), len(windows))
+    return generalize(replace(column, codes=column.codes[by_code[at]]), within, rng=rng)
+
+
+def _joined(
+    column: Column,
+    codes: Codes,
+    wrong: Ints,
+    covered: Bools,
+    general: GeneralizedColumn | None,
+) -> tuple[pa.Array, GeneralizedColumn]:
+    """Return exact cells with the wrong ones replaced by general ones, or withheld."""
+    exact = [cells.quote(text) for text in to_texts(column.values).to_pylist()]
+    texts = [*exact, cells.STAR, *(() if general is None else general.texts)]
+    chosen = np.where(codes == column.null_code, -1, codes)
+    chosen[wrong[~covered]] = len(exact)
+    named, labels = np.unique(np.delete(codes, wrong)), frozenset[str]()
+    named = named[named < column.null_code]
+    if column.tree is not None:
+        labels = frozenset(column.tree.labels[code] for code in named.tolist())
+    if general is not None:
+        own = general.cell_of_group
+        chosen[wrong[covered]] = np.where(own < 0, -1, own + len(exact) + 1)
+        named, labels = np.union1d(named, general.named), labels | general.labels
+    shown = GeneralizedColumn(column, texts, chosen, named.astype(np.int32), False, labels)
+    return dictionary_column(chosen, texts), shown
+
+
+def _exact(column: Column, codes: Codes) -> GeneralizedColumn:
+    named = np.unique(codes[codes < column.null_code]).astype(np.int32)
+    labels = frozenset[str]()
+    if column.tree is not None:
+        labels = frozenset(column.tree.labels[code] for code in named.tolist())
+    return GeneralizedColumn(column, [], codes, named, True, labels)
