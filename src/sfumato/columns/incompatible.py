@@ -48,13 +48,16 @@ def incompatible_pairs(
 
 
 def _never_together(known: Column, hidden: Column, expected: float) -> npt.NDArray[np.bool_]:
-    width = hidden.null_code + 1
-    keys = known.codes.astype(np.int64) * width + hidden.codes
-    together = np.bincount(keys, minlength=(known.null_code + 1) * width).reshape(-1, width)
-    by_chance = np.outer(together.sum(axis=1), together.sum(axis=0)) / max(len(keys), 1)
-    pairs: npt.NDArray[np.bool_] = (together == 0) & (by_chance >= expected)
-    pairs[-1, :] = False
-    pairs[:, -1] = False
+    pairs = np.zeros((known.null_code + 1, hidden.null_code + 1), np.bool_)
+    rows = max(len(known.codes), 1)
+    having = np.bincount(known.codes, minlength=known.null_code + 1)
+    holding = np.bincount(hidden.codes, minlength=hidden.null_code + 1)
+    having[-1] = holding[-1] = 0  # missing values go with all
+    # only common values can be missed: few, however many there are
+    some = np.flatnonzero(having * holding.max(initial=0) / rows >= expected)
+    others = np.flatnonzero(holding * having.max(initial=0) / rows >= expected)
+    pairs[np.ix_(some, others)] = np.outer(having[some], holding[others]) / rows >= expected
+    pairs[known.codes, hidden.codes] = False
     return pairs
 
 

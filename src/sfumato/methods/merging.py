@@ -37,7 +37,8 @@ class Merging(Method):
     Classes are l-diverse (`variant`) and of at least `min_class` people, default max(l, k, 4); they
     are so even after each person's impossible values are dropped: those that `incompatible` rules
     exclude, and those that are never seen with one of the person's quasi-identifiers although
-    `expected` rows would by chance (None: rules only). A published row that joins an incompatible
+    `expected` rows would by chance (None: rules only). And where some cannot have a value, l times
+    as many people of the class can as have it. A published row that joins an incompatible
     pair has its quasi-identifier generalised over k rows of its class.
 
     `collapse` is the largest chance that an independent release of like data, with classes of the
@@ -135,6 +136,8 @@ class Merging(Method):
             strict=False,
         )
         fakes = self._fakes_of(table.rows)
+        if fakes > table.rows:
+            raise ParameterError(f"{self.name}: `fakes` must not outnumber the {table.rows} rows")
         whole, classes = with_fakes(
             table,
             classes,

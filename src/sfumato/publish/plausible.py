@@ -95,7 +95,7 @@ def plausible_cells(
         place,
         bad,
         kinds.ids.astype(np.int64),
-        min(k, int(groups.sizes.min())),
+        k,
     )
     covered = windows[:, 0] >= 0
     general = _over_windows(column, by_code, windows[covered], rng)

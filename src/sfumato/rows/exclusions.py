@@ -1,7 +1,8 @@
 """What is known of people before any release: the sensitive values that their kind cannot have.
 
 Who knows that drops these values from a group, and what is left must still satisfy the models: a
-group of Gastritis and Ovarian Cancer is diverse, and tells a man's disease.
+group of Gastritis and Ovarian Cancer is diverse, and tells a man's disease. It also tells that of
+the only woman among men, so a value needs enough people who may have it.
 """
 
 from __future__ import annotations
@@ -87,6 +88,23 @@ def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusion
         failing = ~bound.holds(statistics)
         if failing.any():
             raise Infeasible(_advice(bound.model, int(people[failing].sum()), table.rows))
+        if isinstance(bound.model, LDiversity):
+            _refuse_exclusive(bound.model, counts[:-1], people @ possible[:, :-1], table.rows)
+
+
+def _refuse_exclusive(
+    model: LDiversity, counts: npt.NDArray[np.int64], may_have: npt.NDArray[np.int64], rows: int
+) -> None:
+    """Refuse values that too few people may have: one of them would have it for sure."""
+    needed = counts * int(model.l) if model.variant == "frequency" else int(model.l)
+    crowded = (counts > 0) & (may_have < rows) & (may_have < needed)
+    if crowded.any():
+        raise Infeasible(
+            f"l = {model.l} is infeasible: {int(crowded.sum())} of the values of "
+            f"`{model.attribute}` are possible for too few people to hide among, the others' "
+            "quasi-identifiers being incompatible with them; use a smaller l, fewer rules, or a "
+            "larger `expected`"
+        )
 
 
 def _advice(model: Model, people: int, rows: int) -> str:

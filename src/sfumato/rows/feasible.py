@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.measures.compiled import loop
-from sfumato.models.kernels import K_ANONYMITY, holds
+from sfumato.models.kernels import K_ANONYMITY, L_DISTINCT, L_FREQUENCY, holds
 from sfumato.models.model import RuleBook, rule_at
 from sfumato.rows.sorting import sort_first
 
@@ -41,7 +41,8 @@ class Tally(NamedTuple):
     found: Ints
     units_seen: Ints
     pairs_seen: Ints
-    kinds_seen: Ints
+    of_kind: Ints
+    excluded: Ints
     left_codes: Ints
     left_counts: Ints
     stamp: Ints
@@ -57,6 +58,7 @@ def new_tally(layout: Sensitive, units: int, pairs: int) -> Tally:
         np.zeros(units, np.int64),
         np.zeros(pairs, np.int64),
         np.zeros(layout.impossible.shape[1], np.int64),
+        np.zeros(codes, np.int64),
         np.zeros(codes, np.int64),
         np.zeros(codes, np.int64),
         np.zeros(1, np.int64),
@@ -105,19 +107,30 @@ def _kinds_hold(
     counts: Ints,
     size: int,
 ) -> bool:
-    """Return whether the rules on a column hold without what is impossible for each person."""
-    tally.stamp[0] += 1
-    stamp = tally.stamp[0]
+    """Return whether the rules on a column hold without what is impossible for each person.
+
+    And whether every value is possible for enough people: where diversity is asked for, a value
+    that is one of l to each must have l times as many people who may have it, or one of them has
+    it for sure.
+    """
     for i in range(start, end):
-        if side[i] != want:
-            continue
+        if side[i] == want:
+            tally.of_kind[work[i, layout.kind]] += 1
+    excluded = tally.excluded[: len(codes)]
+    excluded[:] = 0
+    is_kept = True
+    for i in range(start, end):
         kind = work[i, layout.kind]
-        if tally.kinds_seen[kind] == stamp:
+        people = tally.of_kind[kind]
+        if side[i] != want or people == 0:
             continue
-        tally.kinds_seen[kind] = stamp
+        tally.of_kind[kind] = 0  # looked at once, and clean for the next side
+        if not is_kept:
+            continue
         left, present = 0, 0
         for j in range(len(codes)):
             if layout.impossible[column, kind, codes[j]]:
+                excluded[j] += people
                 continue
             tally.left_codes[left] = codes[j]
             tally.left_counts[left] = counts[j]
@@ -127,11 +140,29 @@ def _kinds_hold(
         if left == len(codes):
             continue  # nothing is impossible
         for r in range(len(book.kind)):
-            if book.column[r] == column and not holds(
-                rule_at(book, r), tally.left_codes[:left], tally.left_counts[:left], size, present
-            ):
-                return False
-    return True
+            is_kept = is_kept and (
+                book.column[r] != column
+                or holds(
+                    rule_at(book, r),
+                    tally.left_codes[:left],
+                    tally.left_counts[:left],
+                    size,
+                    present,
+                )
+            )
+    for r in range(len(book.kind)):
+        if book.column[r] != column:
+            continue
+        for j in range(len(codes)):
+            if excluded[j] == 0:
+                continue  # possible for everybody: the rule itself says enough
+            needed = 0
+            if book.kind[r] == L_FREQUENCY:
+                needed = counts[j] * book.whole[r]
+            elif book.kind[r] == L_DISTINCT:
+                needed = book.whole[r]
+            is_kept = is_kept and size - excluded[j] >= needed
+    return is_kept
 
 
 @loop
