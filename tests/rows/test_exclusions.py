@@ -172,3 +172,50 @@ def test_a_refusal_says_for_how_many_people():
     assert "telltale" not in str(refusal.value) and "ovaries" not in str(refusal.value)
     with pytest.raises(Infeasible, match=r"linkable is infeasible for 2 of 6 .*`collapse`"):
         refuse_excluded(table, [Linkable("illness", 1, 0.7)], exclusions)
+
+
+def test_a_value_needs_enough_people_who_may_have_it():
+    """One woman among men: a value that is impossible for men is hers for sure."""
+    data = pa.table({"sex": [*"fmmm"], "ill": ["ovaries", "a", "b", "c"]})
+    schema = Schema.of(sex="quasi-identifier", ill="sensitive")
+    table = encode(data, schema)
+    rules = [Incompatible.parse("sex = 'm' AND ill = 'ovaries'")]
+    exclusions = Exclusions.of(table, incompatible_pairs(table, rules, expected=None))
+    for variant in ("frequency", "distinct"):
+        with pytest.raises(Infeasible, match="1 of the values of `ill` are possible for too few"):
+            refuse_excluded(table, [LDiversity("ill", 2, variant)], exclusions)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("fm"), st.integers(0, 3), st.sampled_from("abcdo")),
+        min_size=4,
+        max_size=60,
+    ),
+    st.sampled_from([2, 3]),
+    st.sampled_from(["frequency", "distinct"]),
+)
+def test_every_group_has_enough_people_for_its_exclusive_values(rows, l, variant):  # noqa: E741
+    sex, age, ill = zip(*rows, strict=True)
+    schema = Schema.of(sex="quasi-identifier", age="quasi-identifier", ill="sensitive")
+    table = encode(pa.table({"sex": sex, "age": age, "ill": ill}), schema)
+    rules = [Incompatible.parse("sex = 'm' AND ill = 'o'")]
+    exclusions = Exclusions.of(table, incompatible_pairs(table, rules, expected=None))
+    if exclusions is None:
+        return
+    try:
+        groups = mondrian(
+            table,
+            [LDiversity("ill", l, variant)],
+            rng=np.random.default_rng(0),
+            exclusions=exclusions,
+            strict=False,
+        )
+    except Infeasible:
+        return
+    for group in range(groups.count):
+        members = [rows[i] for i in groups.members(group)]
+        women = sum(row[0] == "f" for row in members)
+        ill_ones = sum(row[2] == "o" for row in members)
+        if ill_ones and women < len(members):
+            assert women >= (ill_ones * l if variant == "frequency" else l)
