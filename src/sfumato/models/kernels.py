@@ -120,21 +120,30 @@ def _likeness(rule: Rule, codes: Ints, counts: Ints, enhanced: bool) -> float:
 def _likely_shared(rule: Rule, codes: Ints, size: int) -> float:
     """Return the chance that at least `whole` of the group's values stand in a like group, too.
 
-    The likeliest value is left out: it may be the person's own, which tells nothing.
+    `reals` are logarithms of the chance to miss a value once. The likeliest value is left out: it
+    may be the person's own, which tells nothing.
     """
+    if size < 2:
+        return 0.0
     own = 0
     for i in range(1, len(codes)):
-        if rule.reals[codes[i]] > rule.reals[codes[own]]:
+        if rule.reals[codes[i]] < rule.reals[codes[own]]:
             own = i
+    if rule.whole == 1:
+        missed = 0.0  # the logarithm of the chance that none is shared
+        for i in range(len(codes)):
+            if i != own:
+                missed += rule.reals[codes[i]]
+        return float(1.0 - np.exp((size - 1) * missed))
     fewer = np.zeros(rule.whole)  # chances that so many are shared, of those below `whole`
     fewer[0] = 1.0
     for i in range(len(codes)):
         if i == own:
             continue
-        chance = 1.0 - (1.0 - rule.reals[codes[i]]) ** (size - 1)
+        missing = np.exp((size - 1) * rule.reals[codes[i]])
         for n in range(rule.whole - 1, 0, -1):
-            fewer[n] = fewer[n] * (1.0 - chance) + fewer[n - 1] * chance
-        fewer[0] *= 1.0 - chance
+            fewer[n] = fewer[n] * missing + fewer[n - 1] * (1.0 - missing)
+        fewer[0] *= missing
     return float(1.0 - fewer.sum())
 
 

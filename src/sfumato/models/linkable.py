@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sfumato.errors import ParameterError
 from sfumato.models import kernels
+from sfumato.models.kernels import Reals
 from sfumato.models.model import BoundModel, Model, positive_integer, positive_number, shares
 from sfumato.models.statistics import Total
 
@@ -64,5 +67,11 @@ class Linkable(Model):
             whole=self.d,
             real=self.alpha,
             skip=total.null_code,
-            reals=shares(total, skip=-1),
+            reals=_logs(shares(total, skip=-1)),
         )
+
+
+def _logs(shares: Reals) -> Reals:
+    """Return the logarithm of the chance to miss each value once: sums of them are products."""
+    with np.errstate(divide="ignore"):
+        return np.log1p(-shares)

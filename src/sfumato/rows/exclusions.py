@@ -15,54 +15,84 @@ import numpy.typing as npt
 
 from sfumato.columns.incompatible import Pairs
 from sfumato.errors import Infeasible
-from sfumato.models import GroupStatistics, Histogram, LDiversity, Model
+from sfumato.models import LDiversity, Model
+from sfumato.models.model import rule_book
 from sfumato.rows.eligibility import bind_to_table
-from sfumato.table import Groups, Table
+from sfumato.rows.exclusion_kernels import (
+    Excluded,
+    Held,
+    exclusive_values_hold,
+    new_dropping,
+    people_failing,
+)
+from sfumato.table import Column, Groups, Table
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exclusions:
     """The kind of each row's person, and what is impossible for each kind.
 
-    `impossible[a, kind, code]`: whether the a-th sensitive attribute cannot have the code. Kind 0
-    need not be free of exclusions.
+    Quasi-identifier values that exclude the same are a class, and people of the same classes a
+    kind.
     """
 
-    kinds: npt.NDArray[np.int32]
-    impossible: npt.NDArray[np.bool_]
+    kinds: Codes
+    excluded: Excluded
 
     @classmethod
     def of(cls, table: Table, pairs: Pairs) -> Exclusions | None:
-        """Return the exclusions that pairs of incompatible values imply; None without any pair.
-
-        A kind is a set of excluded values: people of different quasi-identifiers may be of one.
-        """
+        """Return the exclusions that pairs of incompatible values imply; None without any pair."""
         if not pairs:
             return None
-        sensitive = table.sensitive
-        width = max(column.null_code for column in sensitive) + 1
-        classes, excluded = [], []
+        names = [column.name for column in table.sensitive]
+        lists: list[list[Ints]] = [[] for _ in names]
+        of_rows = []
         for column in table.quasi_identifiers:
-            by_code = np.zeros((column.null_code + 1, len(sensitive), width), np.bool_)
-            for a, hidden in enumerate(sensitive):
-                found = pairs.get((column.name, hidden.name))
-                if found is not None:
-                    by_code[:, a, : found.shape[1]] = found
-            rows = by_code.reshape(len(by_code), -1)
-            different, inverse = np.unique(rows, axis=0, return_inverse=True)
-            if len(different) > 1 or different.any():
-                classes.append(inverse.reshape(-1)[column.codes])
-                excluded.append(different)
-        combined = Groups.of_equal(classes)
-        some = combined.order[combined.offsets[:-1]]  # a row of every combination
-        union = np.zeros((combined.count, len(sensitive) * width), np.bool_)
-        for ids, different in zip(classes, excluded, strict=True):
-            union |= different[ids[some]]
-        kinds, kind_of = np.unique(union, axis=0, return_inverse=True)
-        impossible = kinds.reshape(len(kinds), len(sensitive), width).transpose(1, 0, 2)
-        return cls(
-            kind_of.reshape(-1)[combined.ids].astype(np.int32), np.ascontiguousarray(impossible)
+            own = [pairs.get((column.name, name)) for name in names]
+            if all(found is None for found in own):
+                continue
+            some, class_of_code = _classes(column, own)
+            of_rows.append(class_of_code[column.codes] + len(lists[0]))
+            for a, found in enumerate(own):
+                lists[a] += [
+                    np.zeros(0, np.int64) if found is None else np.flatnonzero(found[code])
+                    for code in some
+                ]
+        kinds = Groups.of_equal(of_rows)
+        a_row = kinds.order[kinds.offsets[:-1]]
+        sizes = np.array([[len(each) for each in own] for own in lists])
+        ends = np.cumsum(sizes).reshape(sizes.shape)
+        starts = np.concatenate([(ends - sizes)[:, :1], ends], axis=1)
+        codes = np.concatenate([each for own in lists for each in own])
+        classes = np.stack([ids[a_row] for ids in of_rows], axis=1)
+        return cls(kinds.ids, Excluded(classes.astype(np.int32), starts, codes.astype(np.int32)))
+
+    def of_kind(self, attribute: int, kind: int) -> Ints:
+        """Return the codes of a sensitive attribute that a kind of person cannot have."""
+        starts, codes = self.excluded.starts[attribute], self.excluded.codes
+        own = self.excluded.classes[kind]
+        return np.asarray(
+            np.unique(np.concatenate([codes[starts[c] : starts[c + 1]] for c in own])), np.int64
         )
+
+
+def _classes(
+    column: Column, pairs: Sequence[npt.NDArray[np.bool_] | None]
+) -> tuple[list[int], Ints]:
+    """Return a code of each class, and the class of every code; class 0 excludes nothing."""
+    shown = [found for found in pairs if found is not None]
+    some = np.flatnonzero(np.logical_or.reduce([found.any(axis=1) for found in shown]))
+    lines = np.concatenate([found[some] for found in shown], axis=1)
+    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
+    class_of_code = np.zeros(column.null_code + 1, np.int64)
+    class_of_code[some] = inverse.reshape(-1) + 1
+    # a missing value excludes nothing, unless a rule says so
+    free = np.flatnonzero(class_of_code == 0)
+    anyone = int(free[0]) if len(free) else int(some[0])
+    return [anyone, *some[first].tolist()], class_of_code
 
 
 def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusions) -> None:
@@ -71,40 +101,41 @@ def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusion
     A partition may exist where the whole table fails, since others of the group can be chosen; it
     is not searched for.
     """
-    names = [column.name for column in table.sensitive]
-    people = np.bincount(exclusions.kinds, minlength=exclusions.impossible.shape[1])
+    names = tuple(column.name for column in table.sensitive)
+    people = np.bincount(exclusions.kinds).astype(np.int64)
     for bound in bind_to_table(table, models):
         if not bound.model.needs:
             continue
-        name = bound.model.needs[0]
-        column = table[name]
-        counts = np.bincount(column.codes, minlength=column.null_code + 1)
-        possible = ~exclusions.impossible[names.index(name)][:, : len(counts)]
-        kind, code = np.nonzero(possible & (counts > 0))
-        histogram = Histogram.count(
-            kind.astype(np.int64), code, counts[code], len(people), column.null_code
-        )
-        statistics = GroupStatistics(np.full(len(people), table.rows), {name: histogram})
-        failing = ~bound.holds(statistics)
-        if failing.any():
-            raise Infeasible(_advice(bound.model, int(people[failing].sum()), table.rows))
-        if isinstance(bound.model, LDiversity):
-            _refuse_exclusive(bound.model, counts[:-1], people @ possible[:, :-1], table.rows)
+        place = names.index(bound.model.needs[0])
+        held = _whole(table.sensitive[place])
+        book = rule_book((bound,), names)
+        dropping = new_dropping(len(held.by_code))
+        failing = people_failing(exclusions.excluded, place, people, held, book, dropping)
+        if failing:
+            raise Infeasible(_advice(bound.model, int(failing), table.rows))
+        if not exclusive_values_hold(place, held, book, dropping, False):
+            raise Infeasible(
+                f"l = {getattr(bound.model, 'l', '?')} is infeasible: some values of "
+                f"`{names[place]}` are possible for too few people to hide among, the others' "
+                "quasi-identifiers being incompatible with them; use a smaller l, fewer rules, or "
+                "a larger `expected`"
+            )
 
 
-def _refuse_exclusive(
-    model: LDiversity, counts: npt.NDArray[np.int64], may_have: npt.NDArray[np.int64], rows: int
-) -> None:
-    """Refuse values that too few people may have: one of them would have it for sure."""
-    needed = counts * int(model.l) if model.variant == "frequency" else int(model.l)
-    crowded = (counts > 0) & (may_have < rows) & (may_have < needed)
-    if crowded.any():
-        raise Infeasible(
-            f"l = {model.l} is infeasible: {int(crowded.sum())} of the values of "
-            f"`{model.attribute}` are possible for too few people to hide among, the others' "
-            "quasi-identifiers being incompatible with them; use a smaller l, fewer rules, or a "
-            "larger `expected`"
-        )
+def _whole(column: Column) -> Held:
+    """Return a sensitive attribute in the whole table as one group."""
+    counts = np.bincount(column.codes, minlength=column.null_code + 1).astype(np.int64)
+    codes = np.flatnonzero(counts)
+    known = counts[:-1]
+    return Held(
+        codes,
+        counts[codes],
+        counts,
+        len(column.codes),
+        int(known.sum()),
+        int(known.max(initial=0)),
+        column.null_code,
+    )
 
 
 def _advice(model: Model, people: int, rows: int) -> str:

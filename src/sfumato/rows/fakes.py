@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible
+from sfumato.rows.exclusion_kernels import NOBODY, Dropping, Excluded, drop
 from sfumato.rows.exclusions import Exclusions
 from sfumato.table import Groups, Table
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 _VALUES_TRIED = 16  # for one twin; then another is drawn
 _ROUNDS = 64
@@ -94,10 +94,9 @@ def _accepted(
 ) -> Codes:
     """Return for each attribute and fake the first value tried that fits; -1 where one has none."""
     nulls = np.array([column.null_code for column in table.sensitive], np.int64)
-    kinds = np.zeros(table.rows, np.int32)
-    impossible = np.zeros((len(nulls), 1, int(nulls.max()) + 1), np.bool_)
+    kinds, excluded = np.zeros(table.rows, np.int32), NOBODY
     if exclusions is not None:
-        kinds, impossible = exclusions.kinds, exclusions.impossible
+        kinds, excluded = exclusions.kinds, exclusions.excluded
     order = np.argsort(into, kind="stable")
     chosen = np.empty(tried.shape[:2], np.int32)
     chosen[:, order] = _first_that_fit(
@@ -105,7 +104,7 @@ def _accepted(
         groups.offsets,
         held,
         kinds,
-        impossible,
+        excluded,
         nulls,
         into[order].astype(np.int64),
         tried[:, order],
@@ -120,7 +119,7 @@ def _first_that_fit(
     offsets: Ints,
     held: Codes,
     kinds: Codes,
-    impossible: Bools,
+    excluded: Excluded,
     nulls: Ints,
     into: Ints,
     tried: Codes,
@@ -131,21 +130,30 @@ def _first_that_fit(
     Fakes come by group (`into`), and each counts for those after it. Real rows come first: only
     they have a kind.
     """
-    attributes = len(nulls)
-    counts = np.zeros((attributes, nulls.max() + 1), np.int64)
-    seen = np.zeros(impossible.shape[1], np.int64)
-    of_group = np.empty(impossible.shape[1], np.int64)
+    attributes, width = len(nulls), nulls.max() + 1
+    counts = np.zeros((attributes, width), np.int64)
+    codes = np.empty((attributes, width), np.int32)
+    distinct = np.zeros(attributes, np.int64)
+    mark, stamp = np.zeros(width, np.int64), np.zeros(1, np.int64)
+    dropping = Dropping(mark, stamp, mark, mark, mark)
+    seen = np.zeros(len(excluded.classes), np.int64)
+    of_group = np.empty(len(excluded.classes), np.int64)
     chosen = np.full((attributes, len(into)), -1, np.int32)
     i = 0
     while i < len(into):
         group = into[i]
-        counts[:] = 0
+        for a in range(attributes):
+            counts[a, codes[a, : distinct[a]]] = 0
+            distinct[a] = 0
         kind_count = 0
         for j in range(offsets[group], offsets[group + 1]):
             row = order[j]
             for a in range(attributes):
+                if counts[a, held[a, row]] == 0:
+                    codes[a, distinct[a]] = held[a, row]
+                    distinct[a] += 1
                 counts[a, held[a, row]] += 1
-            if row < len(kinds) and seen[kinds[row]] != group + 1:
+            if len(seen) > 0 and row < len(kinds) and seen[kinds[row]] != group + 1:
                 seen[kinds[row]] = group + 1
                 of_group[kind_count] = kinds[row]
                 kind_count += 1
@@ -153,14 +161,26 @@ def _first_that_fit(
             for a in range(attributes):
                 for t in range(tried.shape[2]):
                     value = tried[a, i, t]
+                    if counts[a, value] == 0:
+                        codes[a, distinct[a]] = value
+                        distinct[a] += 1
                     counts[a, value] += 1
-                    if _diverse(counts[a], nulls[a], impossible[a], of_group[:kind_count], l):
+                    if _diverse(
+                        codes[a, : distinct[a]],
+                        counts[a],
+                        nulls[a],
+                        excluded,
+                        a,
+                        of_group[:kind_count],
+                        dropping,
+                        l,
+                    ):
                         chosen[a, i] = value
                         break
-                    counts[a, value] -= 1
+                    _take_back(value, counts[a], distinct, a)
                 if chosen[a, i] < 0:
                     for earlier in range(a):  # a fake is in the group with all values or with none
-                        counts[earlier, chosen[earlier, i]] -= 1
+                        _take_back(chosen[earlier, i], counts[earlier], distinct, earlier)
                         chosen[earlier, i] = -1
                     break
             i += 1
@@ -168,13 +188,34 @@ def _first_that_fit(
 
 
 @numba.njit(cache=True, nogil=True)
-def _diverse(counts: Ints, null: int, impossible: Bools, kinds: Ints, l: int) -> bool:  # noqa: E741
-    for i in range(-1, len(kinds)):  # -1: who knows nothing of the people drops nothing
+def _take_back(value: int, counts: Ints, distinct: Ints, attribute: int) -> None:
+    """Undo the last value that was added."""
+    counts[value] -= 1
+    if counts[value] == 0:
+        distinct[attribute] -= 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _diverse(
+    codes: Codes,
+    counts: Ints,
+    null: int,
+    excluded: Excluded,
+    attribute: int,
+    kinds: Ints,
+    dropping: Dropping,
+    l: int,  # noqa: E741
+) -> bool:
+    """Return whether no value has more than 1/l, for those who know nothing and for each kind."""
+    for i in range(-1, len(kinds)):
+        if i >= 0:
+            drop(excluded, attribute, kinds[i], dropping)
         total, largest = 0, 0
-        for code in range(null):
-            if i < 0 or not impossible[kinds[i], code]:
-                total += counts[code]
-                largest = max(largest, counts[code])
+        for code in codes:
+            if code == null or (i >= 0 and dropping.mark[code] == dropping.stamp[0]):
+                continue
+            total += counts[code]
+            largest = max(largest, counts[code])
         if largest * l > total:
             return False
     return True

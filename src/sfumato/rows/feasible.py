@@ -8,8 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.measures.compiled import loop
-from sfumato.models.kernels import K_ANONYMITY, L_DISTINCT, L_FREQUENCY, holds
+from sfumato.models.kernels import K_ANONYMITY, holds
 from sfumato.models.model import RuleBook, rule_at
+from sfumato.rows.exclusion_kernels import (
+    Dropping,
+    Excluded,
+    Held,
+    exclusive_values_hold,
+    kind_holds,
+    new_dropping,
+)
 from sfumato.rows.sorting import sort_first
 
 Codes = npt.NDArray[np.int32]
@@ -22,7 +30,7 @@ class Sensitive(NamedTuple):
     Columns `first .. first + columns - 1` of a row are sensitive codes. `unit` is the column of the
     unit's number, followed by one column a sensitive attribute that numbers the distinct
     (unit, value) pairs; -1 when every row is a person of its own. `kind` is the column of the kind
-    of person, for whom `impossible[column, kind, code]` is known; -1 when nothing is.
+    of person, of whom `excluded` says what is impossible; -1 when nothing is known.
     """
 
     first: int
@@ -30,7 +38,7 @@ class Sensitive(NamedTuple):
     unit: int
     null: Ints
     kind: int
-    impossible: npt.NDArray[np.bool_]
+    excluded: Excluded
 
 
 class Tally(NamedTuple):
@@ -42,9 +50,7 @@ class Tally(NamedTuple):
     units_seen: Ints
     pairs_seen: Ints
     of_kind: Ints
-    excluded: Ints
-    left_codes: Ints
-    left_counts: Ints
+    dropping: Dropping
     stamp: Ints
 
 
@@ -57,10 +63,8 @@ def new_tally(layout: Sensitive, units: int, pairs: int) -> Tally:
         np.zeros(codes, np.int64),
         np.zeros(units, np.int64),
         np.zeros(pairs, np.int64),
-        np.zeros(layout.impossible.shape[1], np.int64),
-        np.zeros(codes, np.int64),
-        np.zeros(codes, np.int64),
-        np.zeros(codes, np.int64),
+        np.zeros(len(layout.excluded.classes), np.int64),
+        new_dropping(codes),
         np.zeros(1, np.int64),
     )
 
@@ -103,21 +107,12 @@ def _kinds_hold(
     book: RuleBook,
     tally: Tally,
     column: int,
-    codes: Ints,
-    counts: Ints,
-    size: int,
+    held: Held,
 ) -> bool:
-    """Return whether the rules on a column hold without what is impossible for each person.
-
-    And whether every value is possible for enough people: where diversity is asked for, a value
-    that is one of l to each must have l times as many people who may have it, or one of them has
-    it for sure.
-    """
+    """Return whether the rules on a column hold without what is impossible for each person."""
     for i in range(start, end):
         if side[i] == want:
             tally.of_kind[work[i, layout.kind]] += 1
-    excluded = tally.excluded[: len(codes)]
-    excluded[:] = 0
     is_kept = True
     for i in range(start, end):
         kind = work[i, layout.kind]
@@ -125,44 +120,10 @@ def _kinds_hold(
         if side[i] != want or people == 0:
             continue
         tally.of_kind[kind] = 0  # looked at once, and clean for the next side
-        if not is_kept:
-            continue
-        left, present = 0, 0
-        for j in range(len(codes)):
-            if layout.impossible[column, kind, codes[j]]:
-                excluded[j] += people
-                continue
-            tally.left_codes[left] = codes[j]
-            tally.left_counts[left] = counts[j]
-            left += 1
-            if codes[j] != layout.null[column]:
-                present += counts[j]
-        if left == len(codes):
-            continue  # nothing is impossible
-        for r in range(len(book.kind)):
-            is_kept = is_kept and (
-                book.column[r] != column
-                or holds(
-                    rule_at(book, r),
-                    tally.left_codes[:left],
-                    tally.left_counts[:left],
-                    size,
-                    present,
-                )
-            )
-    for r in range(len(book.kind)):
-        if book.column[r] != column:
-            continue
-        for j in range(len(codes)):
-            if excluded[j] == 0:
-                continue  # possible for everybody: the rule itself says enough
-            needed = 0
-            if book.kind[r] == L_FREQUENCY:
-                needed = counts[j] * book.whole[r]
-            elif book.kind[r] == L_DISTINCT:
-                needed = book.whole[r]
-            is_kept = is_kept and size - excluded[j] >= needed
-    return is_kept
+        is_kept = is_kept and kind_holds(
+            layout.excluded, column, kind, people, held, book, tally.dropping
+        )
+    return exclusive_values_hold(column, held, book, tally.dropping, True) and is_kept
 
 
 @loop
@@ -227,18 +188,23 @@ def side_holds(
                 distinct += 1
         sort_first(tally.touched, distinct)
         codes, counts = tally.touched[:distinct], tally.found[:distinct]
+        largest = 0
         for j in range(distinct):
             counts[j] = tally.counts[codes[j]]
-            tally.counts[codes[j]] = 0
-            if layout.unit < 0 and codes[j] != layout.null[column]:
-                present += counts[j]
+            if codes[j] != layout.null[column]:
+                largest = max(largest, counts[j])
+                if layout.unit < 0:
+                    present += counts[j]
+        is_kept = True
         for r in range(len(book.kind)):
-            if book.column[r] == column and not holds(
-                rule_at(book, r), codes, counts, size, present
-            ):
-                return False
-        if layout.kind >= 0 and not _kinds_hold(
-            work, start, end, side, want, layout, book, tally, column, codes, counts, size
-        ):
+            is_kept = is_kept and (
+                book.column[r] != column or holds(rule_at(book, r), codes, counts, size, present)
+            )
+        if is_kept and layout.kind >= 0:
+            held = Held(codes, counts, tally.counts, size, present, largest, layout.null[column])
+            is_kept = _kinds_hold(work, start, end, side, want, layout, book, tally, column, held)
+        for j in range(distinct):
+            tally.counts[codes[j]] = 0
+        if not is_kept:
             return False
     return True

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.rows.exclusion_kernels import NOBODY
 from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.feasible import Sensitive
 from sfumato.table import Column, Groups, Table
@@ -64,16 +65,16 @@ class WorkingRows:
                 _, pair = np.unique(keys, return_inverse=True)
                 codes.append(pair.astype(np.int32))
                 pair_count = max(pair_count, int(pair.max()) + 1)
-        kind, impossible = -1, np.zeros((0, 0, 0), dtype=np.bool_)
+        kind, excluded = -1, NOBODY
         if exclusions is not None:
-            kind, impossible = len(codes), exclusions.impossible
+            kind, excluded = len(codes), exclusions.excluded
             codes.append(exclusions.kinds)
         matrix = np.empty((table.rows, len(codes) + 1), dtype=np.int32)
         for j, column_codes in enumerate(codes):
             matrix[:, j] = column_codes if order is None else column_codes[order]
         matrix[:, -1] = np.arange(table.rows) if order is None else order
         nulls = np.array([column.null_code for column in table.sensitive], dtype=np.int64)
-        layout = Sensitive(first, len(table.sensitive), unit, nulls, kind, impossible)
+        layout = Sensitive(first, len(table.sensitive), unit, nulls, kind, excluded)
         return cls(matrix, layout, unit_count, pair_count, np.zeros(table.rows, dtype=np.bool_))
 
     def groups(self) -> Groups:
