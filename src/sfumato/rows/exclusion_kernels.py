@@ -36,7 +36,7 @@ NOBODY = Excluded(np.zeros((0, 0), np.int32), np.zeros((0, 1), np.int64), np.zer
 class Held(NamedTuple):
     """One attribute in a group of `size` people: codes ascending, their counts, and these by code.
 
-    `present` people have a value; `largest` is the largest count of one.
+    `present` people have a value; `distinct` are the values, `largest` the largest count of one.
     """
 
     codes: Ints
@@ -44,8 +44,17 @@ class Held(NamedTuple):
     by_code: Ints
     size: int
     present: int
+    distinct: int
     largest: int
-    null: int
+
+
+class Missed(NamedTuple):
+    """For the rule of a book (-1: none) that asks for one shared value: the logarithms of the
+    chances to miss each of a group's values once, summed, and the least of them."""
+
+    rule: int
+    total: float
+    least: float
 
 
 class Dropping(NamedTuple):
@@ -74,12 +83,26 @@ def drop(excluded: Excluded, column: int, kind: int, dropping: Dropping) -> None
 
 
 @loop
+def missed(column: int, held: Held, book: RuleBook) -> Missed:
+    """Return what all kinds of a group have in common in the eyes of linkability."""
+    for r in range(len(book.kind)):
+        if book.column[r] == column and book.kind[r] == LINKABLE and book.whole[r] == 1:
+            total, least = 0.0, 0.0
+            for j in range(held.distinct):
+                total += book.reals[r, held.codes[j]]
+                least = min(least, book.reals[r, held.codes[j]])
+            return Missed(r, total, least)
+    return Missed(-1, 0.0, 0.0)
+
+
+@loop
 def kind_holds(
     excluded: Excluded,
     column: int,
     kind: int,
     people: int,
     held: Held,
+    common: Missed,
     book: RuleBook,
     dropping: Dropping,
 ) -> bool:
@@ -89,10 +112,6 @@ def kind_holds(
     """
     dropping.stamp[0] += 1
     stamp = dropping.stamp[0]
-    link = -1
-    for r in range(len(book.kind)):
-        if book.column[r] == column and book.kind[r] == LINKABLE and book.whole[r] == 1:
-            link = r
     removed, gone = 0, 0
     log = 0.0
     for q in range(excluded.classes.shape[1]):
@@ -106,11 +125,11 @@ def kind_holds(
                 removed += held.by_code[code]
                 gone += 1
                 dropping.people[code] += people
-                if link >= 0:
-                    log += book.reals[link, code]
+                if common.rule >= 0:
+                    log += book.reals[common.rule, code]
     if gone == 0:
         return True
-    if _surely_holds(column, removed, gone, log, link, held, book):
+    if _surely_holds(column, removed, gone, log, held, common, book):
         return True
     left = 0
     for j in range(len(held.codes)):
@@ -132,12 +151,9 @@ def kind_holds(
 
 @loop
 def _surely_holds(
-    column: int, removed: int, gone: int, log: float, link: int, held: Held, book: RuleBook
+    column: int, removed: int, gone: int, log: float, held: Held, common: Missed, book: RuleBook
 ) -> bool:
     """Return whether sums alone show that the rules hold for what is left; False: look closer."""
-    known = len(held.codes)
-    if known > 0 and held.codes[known - 1] == held.null:
-        known -= 1
     for r in range(len(book.kind)):
         if book.column[r] != column:
             continue
@@ -145,18 +161,12 @@ def _surely_holds(
             if held.largest * book.whole[r] > held.present - removed:
                 return False
         elif book.kind[r] == L_DISTINCT:
-            if known - gone < book.whole[r]:
+            if held.distinct - gone < book.whole[r]:
                 return False
-        elif r == link:
+        elif r == common.rule and np.isfinite(common.total):
             # a person's own value is at most as likely as the likeliest of all
-            total, own = 0.0, 0.0
-            for j in range(known):
-                total += book.reals[r, held.codes[j]]
-                own = min(own, book.reals[r, held.codes[j]])
-            if not np.isfinite(total):
-                return False
-            rest = total - log - own
-            if 1.0 - np.exp((held.size - 1) * min(rest, 0.0)) < book.real[r] + TOLERANCE:
+            rest = min(common.total - log - common.least, 0.0)
+            if 1.0 - np.exp((held.size - 1) * rest) < book.real[r] + TOLERANCE:
                 return False
         else:
             return False
@@ -202,7 +212,8 @@ def people_failing(
 ) -> int:
     """Return for how many people, by kind, the rules on a column do not hold."""
     failing = 0
+    common = missed(column, held, book)
     for kind in range(len(people)):
-        if not kind_holds(excluded, column, kind, people[kind], held, book, dropping):
+        if not kind_holds(excluded, column, kind, people[kind], held, common, book, dropping):
             failing += people[kind]
     return failing

@@ -133,8 +133,8 @@ def _whole(column: Column) -> Held:
         counts,
         len(column.codes),
         int(known.sum()),
+        int(np.count_nonzero(known)),
         int(known.max(initial=0)),
-        column.null_code,
     )
 
 

@@ -16,6 +16,7 @@ from sfumato.rows.exclusion_kernels import (
     Held,
     exclusive_values_hold,
     kind_holds,
+    missed,
     new_dropping,
 )
 from sfumato.rows.sorting import sort_first
@@ -114,6 +115,7 @@ def _kinds_hold(
         if side[i] == want:
             tally.of_kind[work[i, layout.kind]] += 1
     is_kept = True
+    common = missed(column, held, book)
     for i in range(start, end):
         kind = work[i, layout.kind]
         people = tally.of_kind[kind]
@@ -121,7 +123,7 @@ def _kinds_hold(
             continue
         tally.of_kind[kind] = 0  # looked at once, and clean for the next side
         is_kept = is_kept and kind_holds(
-            layout.excluded, column, kind, people, held, book, tally.dropping
+            layout.excluded, column, kind, people, held, common, book, tally.dropping
         )
     return exclusive_values_hold(column, held, book, tally.dropping, True) and is_kept
 
@@ -188,10 +190,11 @@ def side_holds(
                 distinct += 1
         sort_first(tally.touched, distinct)
         codes, counts = tally.touched[:distinct], tally.found[:distinct]
-        largest = 0
+        known, largest = 0, 0
         for j in range(distinct):
             counts[j] = tally.counts[codes[j]]
             if codes[j] != layout.null[column]:
+                known += 1
                 largest = max(largest, counts[j])
                 if layout.unit < 0:
                     present += counts[j]
@@ -201,7 +204,7 @@ def side_holds(
                 book.column[r] != column or holds(rule_at(book, r), codes, counts, size, present)
             )
         if is_kept and layout.kind >= 0:
-            held = Held(codes, counts, tally.counts, size, present, largest, layout.null[column])
+            held = Held(codes, counts, tally.counts, size, present, known, largest)
             is_kept = _kinds_hold(work, start, end, side, want, layout, book, tally, column, held)
         for j in range(distinct):
             tally.counts[codes[j]] = 0
