@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 
 import sfumato.methods.anatomy
 import sfumato.methods.arp
+import sfumato.methods.merging
 import sfumato.methods.mondrian
 import sfumato.methods.slppa
 from sfumato.datasets import adult_schema, census, census_schema, load_adult
-from sfumato.methods import ARP, SLPPA, Anatomy, Method, Mondrian
+from sfumato.methods import ARP, SLPPA, Anatomy, Merging, Method, Mondrian
 from sfumato.schema import Hierarchy, Schema
 
 K = 10
@@ -79,6 +80,18 @@ CASES: dict[str, Case] = {
             "divide": "partition",
             "merge_groups": "partition",
             "anatomized_tables": "publish",
+            "assemble": "publish",
+        },
+    ),
+    "merging": Case(
+        Merging(l=L),
+        sfumato.methods.merging,
+        {
+            "blocks_of": "partition",
+            "incompatible_pairs": "partition",
+            "mondrian": "partition",
+            "with_fakes": "partition",
+            "sliced_records": "publish",
             "assemble": "publish",
         },
     ),

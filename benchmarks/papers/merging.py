@@ -27,6 +27,7 @@ from benchmarks.papers.lgb import ROOT
 from benchmarks.papers.queries import random_condition
 from sfumato.answers import Answerer, Count, to_microdata
 from sfumato.attacks import compose, wilson
+from sfumato.attacks.narrowed import narrowed
 from sfumato.datasets import load_adult
 from sfumato.errors import Infeasible
 from sfumato.methods import DP, Composition, Hybrid, Merging, Method, Mondrian, Probabilistic
@@ -131,7 +132,8 @@ def risks(data: Data, secret: str, degree: int, overlap: int, sets: int) -> dict
             published(asked, each, schema, 1000 * overlap + number)
             for number, each in enumerate(rows)
         ]
-        disclosed = people = 0
+        disclosed = people = fewer = 0
+        common = rows[0].slice(SET_ROWS)
         after, guess, classes, records = [], [], [], []
         for one, other in combinations(range(sets), 2):
             result = compose(
@@ -144,6 +146,9 @@ def risks(data: Data, secret: str, degree: int, overlap: int, sets: int) -> dict
             classes.append(result.matches.risk or 0.0)
             records.append(result.matches.record_risk or 0.0)
             disclosed, people = disclosed + result.disclosed, people + result.examined
+            narrow = narrowed(made[one][0], [made[other][0]], common, secret, degree)
+            assert narrow is not None
+            fewer += narrow.broken
             after.append(result.after)
             guess.append(result.guess)
         groups = [int(each[0].tables["records"]["group"].to_numpy().max()) for each in made]
@@ -156,6 +161,7 @@ def risks(data: Data, secret: str, degree: int, overlap: int, sets: int) -> dict
             "disclosed": disclosed,
             "people": people,
             "disclosed_interval": wilson(disclosed, people),
+            "fewer_than_l": fewer / people,
             "candidates_left": mean(after),
             "guess": mean(guess),
         }
@@ -294,12 +300,13 @@ def _risks(results: Mapping[str, Any], secret: str, degree: str) -> str:
                 *(f"{by[overlap][name]['record_risk']:.2%}" for overlap in by),
                 f"{last['class_risk']:.1%}",
                 f"{given:.2%} ({low:.2%} to {high:.2%})",
+                f"{last['fewer_than_l']:.1%}",
                 f"{last['candidates_left']:.2f}",
                 f"{last['guess']:.1%}",
             ]
         )
     head = ["method", "classes", *(f"records, {overlap}" for overlap in by), "classes match"]
-    head += ["given away", "candidates left", "guessed"]
+    head += ["given away", f"fewer than {degree} left", "candidates left", "guessed"]
     return f"### {secret}, k = l = {degree}: privacy risk\n\n" + _table(head, lines)
 
 

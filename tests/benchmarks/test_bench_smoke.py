@@ -28,7 +28,7 @@ def results():
 def test_every_case_is_run_at_every_size(results):
     done = [(each["case"], each["rows"]) for each in results["synthetic"]["runs"]]
     assert done == [(case, rows) for rows in ROWS for case in ("floor", *CASES)]
-    assert {"mondrian", "anatomy", "arp", "slppa"} <= set(CASES)
+    assert {"mondrian", "anatomy", "arp", "slppa", "merging"} <= set(CASES)
 
 
 def test_methods_report_their_stages_and_memory(results):

@@ -255,5 +255,5 @@ def test_repeated_and_missing_identifiers_hold_no_cell(place, sfumato):
 
 def test_every_command_is_in_the_app():
     names = {command.name for command in app.registered_commands}
-    assert names == {"init", "check", "anonymize", "audit", "demo"}
+    assert names == {"init", "check", "anonymize", "audit", "compose", "demo"}
     assert run(["--version"]) == 0

@@ -67,7 +67,7 @@ def test_who_keeps_too_few_candidates_is_as_the_oracle_says(first, second, seed)
     earlier = first.publish(old, SCHEMA, randomness=Randomness.test(seed))
     release = second.publish(new, SCHEMA, randomness=Randomness.test(seed + 1))
     for fewest in (2, 3):
-        found = narrowed(release, earlier, new, "disease", fewest)
+        found = narrowed(release, [earlier], new, "disease", fewest)
         counted, broken, least = literal(release, earlier, new, fewest)
         assert (found.people, found.broken, found.fewest) == (counted, broken, least)
         assert found.alone <= found.broken
@@ -78,7 +78,7 @@ def test_who_learns_nothing_from_one_release_believes_the_other():
     data = people(1, 60)
     whole = sf.Mondrian(k=60).publish(data, SCHEMA)
     earlier = sf.Anatomy(l=3).publish(data, SCHEMA)
-    found = narrowed(whole, earlier, data, "disease", 3)
+    found = narrowed(whole, [earlier], data, "disease", 3)
     assert found.broken == 0 and found.fewest >= 3
     assert found.likeliest <= 1 / 3 + 1e-9
 
@@ -138,7 +138,7 @@ def test_what_an_earlier_release_gives_away_alone_cannot_be_mended(home):
     for name in ("spring", "autumn"):
         pq.write_table(alone, home / f"{name}.parquet")
     run(home, "spring", "mondrian, k: 1")
-    with pytest.raises(Infeasible, match="by the earlier release alone"):
+    with pytest.raises(Infeasible, match="by the earlier releases alone"):
         run(home, "autumn", "anatomy, l: 2", against=[home / "spring-out"], repartition=True)
 
 
@@ -155,4 +155,76 @@ def test_earlier_releases_of_other_attributes_do_not_matter(home):
     schema = sf.Schema.of(town="quasi-identifier", income="sensitive")
     sf.Anatomy(l=2).publish(other, schema).save(home / "other")
     made = run(home, "autumn", "anatomy, l: 2", against=[home / "other"])
-    assert made.warnings == ()
+    assert len(made.warnings) == 1
+    assert "does not tell 'disease' as a secret" in made.warnings[0]
+
+
+def test_three_releases_are_held_against_each_other_at_once(tmp_path):
+    """Any two leave two candidates, and all three only one."""
+    classes = [("HIV", "Flu", "Gout"), ("HIV", "Flu", "Cold"), ("HIV", "Gout", "Cold")]
+    (tmp_path / "policy.yaml").write_text(
+        "attributes: {age: {role: quasi-identifier}, disease: {role: sensitive}}\n"
+        "method: {name: mondrian, k: 3, l: 2}\n"
+    )
+    ledger = tmp_path / "ledger.jsonl"
+    for number, diseases in enumerate(classes):
+        ages = [30] * 3 + [60] * 3
+        data = pa.table({"age": ages, "disease": [*diseases, "Zoster", "Asthma", "Fever"]})
+        pq.write_table(data, tmp_path / f"{number}.parquet")
+
+        def publish(number=number):
+            return anonymize(
+                tmp_path / f"{number}.parquet",
+                tmp_path / "policy.yaml",
+                tmp_path / f"out-{number}",
+                ledger=ledger,
+                against=[ledger],
+            )
+
+        if number < 2:
+            publish()
+        else:
+            with pytest.raises(Infeasible, match=r"of 6 people .* \(as few as 1\)"):
+                publish()
+
+
+def test_secrets_of_semi_sensitive_attributes_are_held_too(tmp_path):
+    (tmp_path / "policy.yaml").write_text(
+        "attributes: {zip: {role: quasi-identifier}, age: {role: semi-sensitive, flag: private}}\n"
+        "method: {name: lgb, k: 3, l: 3}\n"
+    )
+    for name, ages in (("one", [30, 20, 41]), ("two", [30, 33, 37]), ("three", [30, 20, 41])):
+        data = pa.table({"zip": ["a"] * 3, "age": ages, "private": [True] * 3})
+        pq.write_table(data, tmp_path / f"{name}.parquet")
+
+    def publish(name, **options):
+        policy, out = tmp_path / "policy.yaml", tmp_path / f"{name}-out"
+        return anonymize(tmp_path / f"{name}.parquet", policy, out, **options)
+
+    publish("one")
+    with pytest.raises(Infeasible, match=r"1 of 1 people .* `age` \(as few as 1\)"):
+        publish("two", against=[tmp_path / "one-out"])
+    publish("three", against=[tmp_path / "one-out"])
+    releases = [sf.Release.load(tmp_path / f"{name}-out") for name in ("one", "three")]
+    data = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("one", "three")]
+    people = sf.compose(releases, originals=data)["age"].people
+    assert people.after == 3 and people.disclosed == 0
+
+
+def test_what_the_new_data_do_not_tell_is_reckoned_with_at_its_worst():
+    """The earlier release tells jobs; who knows the cook's knows the cook's group."""
+    old = pa.table(
+        {
+            "age": [30] * 6,
+            "job": ["Cook"] * 3 + ["Judge"] * 3,
+            "disease": ["HIV", "Flu", "Asthma", "Gout", "Cold", "Zoster"],
+        }
+    )
+    new = pa.table({"age": [30] * 4, "disease": ["HIV", "Gout", "Cold", "Zoster"]})
+    schema = sf.Schema.of(age="quasi-identifier", job="quasi-identifier", disease="sensitive")
+    earlier = sf.Mondrian(k=3).publish(old, schema)
+    release = sf.Mondrian(k=4).publish(
+        new, sf.Schema.of(age="quasi-identifier", disease="sensitive")
+    )
+    found = narrowed(release, [earlier], new, "disease", 2)
+    assert (found.people, found.broken, found.fewest) == (4, 1, 1)

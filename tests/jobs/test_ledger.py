@@ -72,7 +72,7 @@ def test_the_releases_of_a_ledger_are_found_wherever_both_are_moved(home, tmp_pa
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "moved"
     home.rename(elsewhere)
     found = earlier_releases([elsewhere / "ledger.jsonl", elsewhere / "first"])
-    assert [release.manifest.rows for release in found] == [8, 8]  # the first but once
+    assert [release.manifest.rows for release in found.values()] == [8, 8]  # the first but once
 
 
 def test_a_release_that_is_gone_or_replaced_is_refused(home):
@@ -80,17 +80,45 @@ def test_a_release_that_is_gone_or_replaced_is_refused(home):
     (home / "first").rename(home / "gone")
     with pytest.raises(InputError, match=r"lists the release 'first', which is not there"):
         earlier_releases([home / "ledger.jsonl"])
-    publish(home, "first")  # another one in its place: the older line no longer fits
+    anonymize(home / "people.parquet", home / "policy.yaml", home / "first")  # another one
     with pytest.raises(InputError, match="is not the one that the ledger"):
         earlier_releases([home / "ledger.jsonl"])
 
 
-def test_a_line_that_a_crash_cut_off_is_skipped(home):
+def test_a_line_that_a_crash_cut_off_is_refused_since_a_release_would_be_missing(home):
     publish(home, "first")
-    with (home / "ledger.jsonl").open("a") as file:
-        file.write('{"format": "sfumato-ledger/1", "release": "sec')
-    publish(home, "third")
-    assert len(earlier_releases([home / "ledger.jsonl"])) == 2
+    for whole in (True, False):  # also if it is the first line
+        kept = (home / "ledger.jsonl").read_text() if whole else ""
+        (home / "ledger.jsonl").write_text(kept + '{"format": "sfumato-ledger/1", "release": "sec')
+        with pytest.raises(InputError, match=f"line {1 + whole} .* was cut off"):
+            earlier_releases([home / "ledger.jsonl"])
+        with pytest.raises(InputError, match="was cut off"):
+            publish(home, "third")
+    assert not (home / "third").exists()
+
+
+def test_what_was_handed_out_is_not_replaced(home):
+    publish(home, "first")
+    with pytest.raises(InputError, match="as handed out"):
+        publish(home, "first", force=True)
+    assert len(earlier_releases([home / "ledger.jsonl"])) == 1
+
+
+def test_one_command_serves_the_first_run_and_the_later_ones(home):
+    ledger = home / "ledger.jsonl"
+    first = publish(home, "first", against=[ledger])
+    assert first.warnings == ("no earlier release was given: the ledger lists none",)
+    publish(home, "second", against=[ledger])
+    assert len(lines(home)) == 2
+
+
+def test_a_ledger_may_be_a_link_and_no_private_record(home, tmp_path_factory):
+    publish(home, "first")
+    link = tmp_path_factory.mktemp("elsewhere") / "link.jsonl"
+    link.symlink_to(home / "ledger.jsonl")
+    assert len(earlier_releases([link])) == 1
+    with pytest.raises(InputError, match="cannot be one file"):
+        publish(home, "second", record=home / "ledger.jsonl")
 
 
 def test_files_that_are_no_ledger_are_refused_before_anything_is_written(home):

@@ -41,7 +41,7 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
     joint statistics are destroyed: within a group those of generalised attributes, across blocks,
     tables and buckets those of all. Spread is overstated, and a second table differs from the
     first; ask `answer` for counts and sums, with their bounds. Fake records (`parameters.fakes` of
-    them) cannot be told from others, by design, and stay.
+    them) are not marked, and stay.
 
     Refuses (ParameterError) the layout `sets`, whose cells are not to be read one by one; and
     (ReleaseDamaged) a release whose cells or groups do not fit its manifest.

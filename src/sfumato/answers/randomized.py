@@ -39,7 +39,9 @@ def corrected(engine: Engine, manifest: Manifest) -> Engine:
     if sample == 1 and perturb == 0 and not noisy:
         return engine
     hidden = frozenset(e.name for e in manifest.attributes if e.role is Role.SENSITIVE)
-    return _Corrected(engine, manifest.rows, sample, perturb, hidden, noisy)
+    # where people have several rows, nobody knows how many those have who are not in the sample
+    of_people = sample < 1 and any(table.name == "units" for table in manifest.tables)
+    return _Corrected(engine, manifest.rows, sample, perturb, hidden, noisy or of_people)
 
 
 def _share(manifest: Manifest, name: str, otherwise: float) -> float:
@@ -55,7 +57,8 @@ class _Corrected:
 
     Counts have a standard error of the sampling alone. Bounds hold for every table that the sample
     may be of; sums have none, since nothing is known of those who are not in it. Where cells were
-    redrawn or counts are noisy, a count is bounded by the number of people at most.
+    redrawn, a count is bounded by the number of people at most; where counts are noisy, or the
+    sample is of people with several rows (`unbounded`), by nothing.
     """
 
     engine: Engine
@@ -63,18 +66,20 @@ class _Corrected:
     sample: float
     perturb: float
     hidden: frozenset[str]
-    noisy: bool
+    unbounded: bool
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
         """Return the corrected estimate."""
         own = self.engine.answer(aggregate, predicate)
         value = self._without_chance(own.value, aggregate, predicate) / self.sample
         if isinstance(aggregate, Sum):
-            exact = self.sample == 1 and not self.noisy and not self._is_perturbed(aggregate, None)
+            exact = (
+                self.sample == 1 and not self.unbounded and not self._is_perturbed(aggregate, None)
+            )
             if exact and not self._is_perturbed(aggregate, predicate):
                 return own
             return Estimate(value, -inf, inf)
-        if self.noisy:
+        if self.unbounded:
             return Estimate(value, 0.0, inf)
         # the number of people is rounded when the sample is drawn
         people = float(int((self.rows + 0.5) / self.sample))

@@ -6,6 +6,8 @@ values that are candidates in each are left. A missing value counts as a value l
 
 *Source*: Hasan, Jiang, Chen, Wang, "A New Approach to Privacy-Preserving Multiple Independent Data
 Publishing", section 5.2 (the privacy risk).
+
+A semi-sensitive attribute is a secret of those whose cells are in buckets.
 """
 
 from __future__ import annotations
@@ -71,16 +73,19 @@ def compose(
     views = [View.of(release) for release in releases]
     secrets = _shared_secrets(views, attribute)
     shared = [n for n in views[0].known if all(n in view.known for view in views)]
-    if not shared:
+    # what is to be learned links nobody
+    secrets = [name for name in secrets if any(known != name for known in shared)]
+    if not secrets:
         raise ParameterError("the releases share no quasi-identifier, so nothing links them")
     tables = None if originals is None else [as_arrow(each) for each in originals]
-    sides = set_stage(views, tables)
     rules = read_rules(knows)
-    check_rules(rules, secrets, sides)
+    check_rules(rules, secrets, set_stage(views, tables))
     rng = rng or Randomness.fresh().generator("sample of a composition")
     classes = [draw(view.groups, sample, rng) for view in views]
     findings = []
     for name in secrets:
+        # who wants to learn an attribute does not know it, though some people do not hide it
+        sides = set_stage([_ignorant_of(name, view) for view in views], tables)
         secret = Secret.of(name, sides)
         excluded = exclusions(rules, secret, sides)
         if tables is None:
@@ -93,6 +98,12 @@ def compose(
         findings.append(Finding(name, people=people))
     matched_by = None if tables is None else identifier or "values"
     return CompositionReport(len(releases), tuple(shared), matched_by, sample, tuple(findings))
+
+
+def _ignorant_of(name: str, view: View) -> View:
+    if name not in view.known:
+        return view
+    return view.of_one_who_knows([known for known in view.known if known != name])
 
 
 def _matches(

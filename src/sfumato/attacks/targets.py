@@ -34,9 +34,10 @@ def examine_people(
     found = len(rows[0])
     chosen = draw(found, sample, rng)
     rows = [each[chosen] for each in rows]
+    rows = _with_secrets(sides, secret, rows)
     truth = np.stack([each.truth[own] for each, own in zip(secret.sides, rows, strict=True)])
     steady = (truth == truth[0]).all(axis=0)
-    count = len(chosen)
+    count = len(rows[0])
     groups = [side.groups_of(own) for side, own in zip(sides, rows, strict=True)]
     # whichever original says that a rule is about a person
     subjects = [
@@ -87,6 +88,16 @@ def examine_people(
         guess=float(guess.mean()) if count else 0.0,
         matches=matches,
     )
+
+
+def _with_secrets(sides: Sequence[Side], secret: Secret, rows: Sequence[Ints]) -> Sequence[Ints]:
+    """Return the people who may be in a group with a secret in each release; others hide none."""
+    kept = np.ones(len(rows[0]), np.bool_)
+    for side, candidates, own in zip(sides, secret.sides, rows, strict=True):
+        has = candidates.start[1:] > candidates.start[:-1]
+        if not has.all():
+            kept &= (side.groups_of(own) & np.packbits(has)).any(axis=1)
+    return [own[kept] for own in rows]
 
 
 def draw(count: int, sample: int, rng: np.random.Generator) -> Ints:

@@ -3,14 +3,14 @@
 Attributes that stay together in a release are a *block*: all quasi-identifiers of a generalised
 release, one table `qi_i` of an anatomised one, one block of columns of a sliced one. A group shows
 some combinations of cells of every block; who fits a combination of each may be in the group. Cells
-of semi-sensitive attributes count among the quasi-identifiers, and tell nothing where they are in
-a bucket.
+of semi-sensitive attributes count among the quasi-identifiers where they are in no bucket, and
+among what people keep secret where they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -84,6 +84,15 @@ class View:
         """The attributes that an adversary may know of a person."""
         return tuple(name for block in self.blocks for name in block.names)
 
+    def of_one_who_knows(self, names: Container[str]) -> View:
+        """Return the view of an adversary who knows no other attributes of people."""
+        blocks = []
+        for block in self.blocks:
+            own = [name for name in block.names if name in names]
+            if own:
+                blocks.append(block.project(own))
+        return replace(self, blocks=tuple(blocks))
+
     @classmethod
     def of(cls, release: Release) -> View:
         """Return the view of a release.
@@ -103,10 +112,10 @@ class View:
         held = {
             entry.name: reader.held(entry.name)
             for entry in release.manifest.attributes
-            if entry.role is Role.SENSITIVE
+            if entry.role in (Role.SENSITIVE, Role.SEMI_SENSITIVE)
         }
         groups = {int(block.group[-1]) + 1 for block in blocks}
-        groups |= {int(each.group[-1]) + 1 for each in held.values()}
+        groups |= {int(held[name].group[-1]) + 1 for name in _names(release, Role.SENSITIVE)}
         if len(groups) > 1:
             raise ReleaseDamaged("the tables of the release do not have the same groups")
         return cls(max(groups, default=0), tuple(blocks), held, reader.published)
@@ -144,8 +153,11 @@ class _Reader:
         group, codes = self.group(table), self._codes(table, name)
         column = name + RESERVED_SUFFIX
         if column in content.column_names:
-            # a person of the group has the values of the bucket that their row is in
-            return _through(group, _numbers(content, column), codes)
+            # a person of the group has the values of the bucket that their row is in; who is in
+            # none has no secret here
+            hidden = content[column].is_valid().to_numpy()
+            bucket = _numbers(content.filter(pa.array(hidden)), column)
+            return _through(group[hidden], bucket, codes[hidden])
         counted = "count" in content.column_names
         counts = _numbers(content, "count") if counted else np.ones(len(codes), np.int64)
         return Held(*summed(group, codes, counts.astype(np.float64)))

@@ -39,7 +39,7 @@ def incompatible_pairs(
             for hidden in table.sensitive:
                 found[known.name, hidden.name] = _never_together(known, hidden, expected)
     for rule in rules:
-        known, hidden = _columns(rule, table)
+        known, hidden = rule_columns(rule, table)
         pairs = rule.meets(known)[:, None] & rule.meets(hidden)[None, :]
         pairs[:, -1] = False  # a missing value may stand for any
         earlier = found.get((known.name, hidden.name))
@@ -61,8 +61,11 @@ def _never_together(known: Column, hidden: Column, expected: float) -> npt.NDArr
     return pairs
 
 
-def _columns(rule: Incompatible, table: Table) -> tuple[Column, Column]:
-    """Return the quasi-identifier and the sensitive column that a rule is about."""
+def rule_columns(rule: Incompatible, table: Table) -> tuple[Column, Column]:
+    """Return the quasi-identifier and the sensitive column that a rule is about.
+
+    Refuses (ParameterError) rules about other attributes.
+    """
     for name in sorted(rule.attributes):
         if name not in table.schema.names:
             raise ParameterError(f"`incompatible`: {unknown_column(name, table.schema.names)}")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attacks.narrowed import Narrowed, narrowed
+from sfumato.attacks.view import KNOWN
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods import Method
 from sfumato.release import Release
+from sfumato.schema.attribute import Role
+
+Found = dict[str, Narrowed]
 
 _MOST_TRIES = 40  # each asks for groups about twice as large
 
@@ -19,23 +25,39 @@ _MOST_TRIES = 40  # each asks for groups about twice as large
 def kept_apart(
     publish: Callable[[Method], Release],
     method: Method,
-    earlier: Sequence[Release],
+    earlier: Mapping[str, Release],
     data: pa.Table,
     *,
+    secret: Mapping[str, npt.NDArray[np.bool_]],
     repartition: bool,
 ) -> tuple[Release, tuple[str, ...]]:
     """Return a release of the data, and warnings, whose l holds beside every earlier release.
 
-    For each sensitive attribute with an l (or a largest share 1/l), nobody in the data may have
-    fewer than l candidates left after intersecting with any one of the earlier releases. With
-    `repartition`, coarser partitions are tried until it is so. Candidates are counted and not
-    weighed: the warnings say how likely one of them can be.
+    For each attribute with an l (or a largest share 1/l), nobody in the data may have fewer than l
+    candidates left after intersecting with all of the earlier releases, by name, that may hold the
+    person. `secret` says of semi-sensitive attributes which rows hide them. With `repartition`,
+    coarser partitions are tried until it is so. Candidates are counted and not weighed: the
+    warnings say how likely one of them can be, and which releases could not be checked.
 
     Refuses (Infeasible) what breaks an l; (ParameterError) releases that claim nothing of the kind.
     """
     release = publish(method)
     stated = _stated(release)
-    found = _findings(release, stated, earlier, data)
+
+    def findings() -> Found:
+        """Return what the earlier releases leave of each attribute's candidates."""
+        return {
+            name: found
+            for name, fewest in stated.items()
+            if (
+                found := narrowed(
+                    release, list(earlier.values()), data, name, fewest, secret.get(name)
+                )
+            )
+            is not None
+        }
+
+    found = findings()
     for _ in range(_MOST_TRIES if repartition else 0):
         coarser = method.coarser()
         worst = _worst(found)
@@ -46,43 +68,44 @@ def kept_apart(
             release = publish(method)
         except Infeasible:
             break
-        found = _findings(release, stated, earlier, data)
+        found = findings()
     worst = _worst(found)
     if worst is not None:
         raise Infeasible(_message(*worst, tried=repartition))
-    return release, _warnings(found, stated)
-
-
-Found = list[tuple[str, Narrowed]]
-
-
-def _findings(
-    release: Release, stated: Mapping[str, int], earlier: Sequence[Release], data: pa.Table
-) -> Found:
-    """Return what each earlier release leaves of each attribute's candidates."""
-    return [
-        (name, found)
-        for name, fewest in stated.items()
-        for other in earlier
-        if (found := narrowed(release, other, data, name, fewest)) is not None
-    ]
+    return release, (*_unchecked(earlier, stated, data), *_warnings(found, stated))
 
 
 def _worst(found: Found) -> tuple[str, Narrowed] | None:
     """Return the attribute and finding with most people whose l is broken; None if none is."""
-    broken = [each for each in found if each[1].broken]
+    broken = [each for each in found.items() if each[1].broken]
     return max(broken, key=lambda each: each[1].broken, default=None)
 
 
+def _unchecked(
+    earlier: Mapping[str, Release], stated: Mapping[str, int], data: pa.Table
+) -> tuple[str, ...]:
+    """Return what could not be held against the new release, so that nobody relies on it."""
+    if not earlier:
+        return ("no earlier release was given: the ledger lists none",)
+    warnings = []
+    for place, release in earlier.items():
+        entries = release.manifest.attributes
+        hidden = {e.name for e in entries if e.role in (Role.SENSITIVE, Role.SEMI_SENSITIVE)}
+        known = {e.name for e in entries if e.role in KNOWN and e.name in data.column_names}
+        for name in stated:
+            if name not in hidden:
+                warnings.append(f"the earlier release '{place}' does not tell '{name}' as a secret")
+            elif not known - {name}:
+                warnings.append(f"the earlier release '{place}' shares no quasi-identifier")
+    return tuple(f"not held against all: {warning}" for warning in warnings)
+
+
 def _warnings(found: Found, stated: Mapping[str, int]) -> tuple[str, ...]:
-    likeliest: dict[str, float] = {}
-    for name, each in found:
-        likeliest[name] = max(likeliest.get(name, 0.0), each.likeliest)
     return tuple(
-        f"beside an earlier release, someone's '{name}' can be guessed with a chance of "
-        f"{chance:.0%}, though at least {stated[name]} values are left to everybody"
-        for name, chance in likeliest.items()
-        if chance > 1 / stated[name]
+        f"beside earlier releases, someone's '{name}' can be guessed with a chance of "
+        f"{each.likeliest:.0%}, though at least {stated[name]} values are left to everybody"
+        for name, each in found.items()
+        if each.likeliest > 1 / stated[name]
     )
 
 
@@ -105,7 +128,7 @@ def _fewest(claim: Mapping[str, Any]) -> int:
     """Return how many values a claim leaves to everybody at least."""
     match claim:
         case {"model": "l-diversity" | "l-unique-groups" | "l-unique-buckets", "l": l}:
-            return int(l)
+            return math.ceil(float(l))
         case {"model": "alpha-beta-gamma-delta", "beta": share}:
             return math.ceil(1 / float(share))
         case {"model": "alpha-k-anonymity", "alpha": share}:
@@ -115,13 +138,13 @@ def _fewest(claim: Mapping[str, Any]) -> int:
 
 def _message(attribute: str, found: Narrowed, *, tried: bool) -> str:
     start = (
-        f"nothing was written: beside an earlier release, {found.broken} of {found.people} people "
-        f"who may be in both keep too few candidates for `{attribute}` (as few as {found.fewest})"
+        f"nothing was written: beside earlier releases, {found.broken} of {found.people} people "
+        f"who may be in them keep too few candidates for `{attribute}` (as few as {found.fewest})"
     )
     if found.alone:
         return (
-            f"{start}, {found.alone} of them by the earlier release alone; leave these people out, "
-            "or ask for a smaller l"
+            f"{start}, {found.alone} of them by the earlier releases alone; leave these people "
+            "out, or ask for a smaller l"
         )
     if tried:
         return f"{start}, however coarse the partition; ask for a smaller l, or leave people out"

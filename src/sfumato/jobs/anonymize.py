@@ -74,17 +74,17 @@ def anonymize(
     _refuse_occupied(path, force)
     ledger_path = None if ledger is None else Path(ledger)
     if ledger_path is not None:
-        refuse_unusable(ledger_path, path)
+        refuse_unusable(ledger_path, path, record_path)
     if repartition and not against:
         raise ParameterError("--repartition is for releases that are held --against others")
     with RecordPlace.at(record_path, path, force=force) as place:
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
             method, schema = rules.method(), rules.schema()
-        earlier: list[Release] = []
+        earlier: dict[str, Release] = {}
         if against:
             with stages.stage("reading earlier releases"):
-                earlier = earlier_releases(against)
+                earlier = earlier_releases(against, ledger_path)
         with stages.stage("reading the data"):
             rows = read_table(data)
         with stages.stage("encoding"):
@@ -95,18 +95,20 @@ def anonymize(
                 withheld = withheld_rows(table, method, randomness)
                 if len(withheld):
                     rows = without(rows, withheld)
-                    table = encode(rows, schema)
+                    table = flagged(encode(rows, schema), rows)
+        warnings += method.doubts(table)
 
         def publish(asked: Method) -> Release:
             with stages.stage(f"partitioning by {asked.name}"):
                 return _stated(asked.release(table, randomness), rules, len(withheld))
 
-        if earlier:
-            release, doubts = kept_apart(publish, method, earlier, rows, repartition=repartition)
+        if against:
+            release, doubts = kept_apart(
+                publish, method, earlier, rows, secret=table.flags, repartition=repartition
+            )
             warnings += doubts
-            del rows
-        else:
-            del rows
+        del rows
+        if not against:
             release = publish(method)
         with stages.stage("auditing"):
             _refuse_own_fault(release)

@@ -81,7 +81,7 @@ def check(
         reports = _hierarchy_reports(table, schema)
         return CheckReport(
             _problems(table, schema, method, rules),
-            rules.warnings(),
+            (*rules.warnings(), *_doubts(table, schema, method)),
             {name: report.missing for name, report in reports.items() if report.missing},
             {
                 name: report.wrong_intervals
@@ -123,6 +123,14 @@ def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> 
         problems = _of_columns(data, schema)
         return problems if str(error) in problems else (*problems, str(error))
     return ()
+
+
+def _doubts(data: pa.Table, schema: Schema, method: Method) -> tuple[str, ...]:
+    """Return what the method doubts about the table; a table that does not fit has problems."""
+    try:
+        return method.doubts(encode(data, schema))
+    except SfumatoError:
+        return ()
 
 
 def _of_columns(data: pa.Table, schema: Schema) -> tuple[str, ...]:

@@ -21,14 +21,25 @@ from sfumato.release.manifest import MANIFEST
 FORMAT = "sfumato-ledger/1"
 
 
-def refuse_unusable(ledger: Path, release: Path) -> None:
-    """Refuse (InputError), before a long run, a ledger that no line can be added to."""
+def refuse_unusable(ledger: Path, release: Path, record: Path | None = None) -> None:
+    """Refuse (InputError), before a long run, a ledger that no line can be added to.
+
+    And a release in the place of one that the ledger lists: what was handed out stays, or nobody
+    could hold later releases against it.
+    """
+    if record is not None and ledger.resolve() == record.resolve():
+        raise InputError("the ledger and the private record cannot be one file; name another")
     if ledger.resolve().is_relative_to(release.resolve()):
         raise InputError(f"the ledger '{ledger}' would lie inside the release; put it elsewhere")
     if not ledger.parent.is_dir():
         raise InputError(f"'{ledger.parent}' is not a folder; create it first")
     if os.path.lexists(ledger):
-        _lines(ledger)
+        for line in _lines(ledger):
+            if (ledger.resolve().parent / line["release"]).resolve() == release.resolve():
+                raise InputError(
+                    f"the ledger lists '{release}' as handed out, so it is not replaced; "
+                    "choose another name"
+                )
         if not os.access(ledger, os.W_OK):
             raise InputError(f"the ledger '{ledger}' cannot be written")
     elif not os.access(ledger.parent, os.W_OK):
@@ -39,7 +50,7 @@ def enter(ledger: Path, release: Path, manifest: Manifest) -> None:
     """Add the line of a release that was written.
 
     The line is added in one piece at the end of the file, so that runs at the same time keep each
-    other's; a line that a crash cut off is ended first, and skipped by readers.
+    other's.
     """
     line = {
         "format": FORMAT,
@@ -57,11 +68,7 @@ def enter(ledger: Path, release: Path, manifest: Manifest) -> None:
     }
     text = json.dumps(line, ensure_ascii=False) + "\n"
     try:
-        with ledger.open("ab+") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    text = "\n" + text
+        with ledger.open("ab") as file:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
@@ -72,27 +79,33 @@ def enter(ledger: Path, release: Path, manifest: Manifest) -> None:
         ) from None
 
 
-def earlier_releases(places: Iterable[str | os.PathLike[str]]) -> list[Release]:
-    """Return the releases at the places: folders of releases, or ledgers that list them.
+def earlier_releases(
+    places: Iterable[str | os.PathLike[str]], ledger: Path | None = None
+) -> dict[str, Release]:
+    """Return the releases at the places, by name: folders of releases, or ledgers that list them.
+
+    The `ledger` of this run may be among them before it exists: it lists nothing yet.
 
     Refuses (InputError, ReleaseDamaged) what is neither, and releases of a ledger that are gone
     or not as they were entered.
     """
-    found: dict[Path, Release] = {}
+    found: dict[Path, tuple[str, Release]] = {}
     for place in places:
         path = Path(place)
         folders = [path]
         if path.is_file():
             folders = [_entered(path, line) for line in _lines(path)]
+        elif ledger is not None and path.resolve() == ledger.resolve():
+            folders = []
         for folder in folders:
             if folder.resolve() not in found:
-                found[folder.resolve()] = Release.load(folder)
-    return list(found.values())
+                found[folder.resolve()] = str(folder), Release.load(folder)
+    return dict(found.values())
 
 
 def _entered(ledger: Path, line: dict[str, Any]) -> Path:
     """Return the folder of an entry, unchanged since."""
-    folder: Path = ledger.parent / line["release"]
+    folder: Path = ledger.resolve().parent / line["release"]
     manifest = folder / MANIFEST
     if not manifest.is_file():
         raise InputError(
@@ -108,19 +121,24 @@ def _entered(ledger: Path, line: dict[str, Any]) -> Path:
 
 
 def _lines(ledger: Path) -> list[dict[str, Any]]:
-    """Return the entries; a line that was cut off is left out if it is not one of the last."""
+    """Return the entries; a line that was cut off is refused, since a release would be missing."""
     try:
-        texts = ledger.read_bytes().split(b"\n")
+        content = ledger.read_bytes()
     except OSError as error:
         raise InputError(f"the ledger '{ledger}' cannot be read: {error.strerror}") from None
     entries: list[dict[str, Any]] = []
-    for text in filter(None, texts):
+    for number, text in enumerate(content.split(b"\n"), start=1):
+        if not text:
+            continue
         try:
             entry = json.loads(text)
         except (ValueError, RecursionError):
             entry = None
-            if entries and text.startswith(b'{"format": "' + FORMAT.encode()):
-                continue  # cut off by a crash
+            if text.startswith(b'{"format": "' + FORMAT.encode()):
+                raise InputError(
+                    f"line {number} of the ledger '{ledger}' was cut off, so that a release is "
+                    "missing; remove the line, and name that release with --against"
+                ) from None
         known = isinstance(entry, dict) and entry.get("format") == FORMAT
         if not known or not all(
             isinstance(entry.get(key), str) for key in ("release", "manifest_sha256")

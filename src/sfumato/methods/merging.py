@@ -9,7 +9,9 @@ from fractions import Fraction
 from math import ceil
 from typing import ClassVar, Literal
 
-from sfumato.columns.incompatible import incompatible_pairs
+import numpy as np
+
+from sfumato.columns.incompatible import incompatible_pairs, rule_columns
 from sfumato.errors import ParameterError
 from sfumato.methods.column_blocks import blocks_of, check_blocks
 from sfumato.methods.eligible import sensitive_names
@@ -92,6 +94,20 @@ class Merging(Method):
     def largest_share(self) -> Fraction | None:
         """Return 1/l; distinct diversity needs no value to be rarer."""
         return Fraction(1, self.l) if self.variant == "frequency" else None
+
+    def doubts(self, table: Table) -> tuple[str, ...]:
+        """Return which rules are about nobody in the table, and which the table contradicts."""
+        found = []
+        for number, rule in enumerate(self._rules(), start=1):
+            known, hidden = (each.codes for each in rule_columns(rule, table))
+            subject, told = (rule.meets(each) for each in rule_columns(rule, table))
+            met = int(np.count_nonzero(subject[known] & told[hidden]))
+            start = f"rule {number} of `incompatible`"
+            if not subject[known].any() or not told[hidden].any():
+                found.append(f"{start} is about no value in the data, and so protects nobody")
+            elif met:
+                found.append(f"{start} is not so: {met} of {table.rows} rows meet it")
+        return tuple(found)
 
     def coarser(self) -> Method:
         """Return the method with classes of at least twice as many people."""

@@ -41,6 +41,10 @@ class Method(ABC):
         """
         return None
 
+    def doubts(self, table: Table) -> tuple[str, ...]:
+        """Return what is legal and probably not meant, about a table."""
+        return ()
+
     def coarser(self) -> Method | None:
         """Return the method with larger groups and the same claims or more; None if it has none."""
         return None
