@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from sfumato.predicates.incompatible import Incompatible
 from sfumato.publish.assemble import random_ids
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
-from sfumato.rows.exclusions import Exclusions
+from sfumato.rows.exclusions import Exclusions, refuse_excluded
 from sfumato.rows.fakes import with_fakes
 from sfumato.rows.mondrian import mondrian
 from sfumato.schema import Attribute, Hierarchy, Role, Schema
@@ -662,3 +663,67 @@ def test_the_published_counts_are_those_of_people_and_fakes():
     sexes = [row["sex"] for row in published.tables["records"]]
     men = sum(covers(cell, "m", published.readings["sex"]) for cell in sexes)
     assert men >= wards()["sex"].to_pylist().count("m")
+
+
+def test_what_pairs_make_infeasible_is_refused_with_what_is_feasible():
+    """Only infants have colic, half of them do; it is hidden among them for l = 2 only."""
+    rows = 400
+    age = [0] * 40 + [30] * 360
+    others = ["flu", "gout", "mumps", "cold"]
+    illness = [each for other in others * 5 for each in ("colic", other)] + others * 90
+    ward = [*"aaaaaaaabbbbbbbb"] * 25
+    data = pa.table({"age": age, "ward": ward, "illness": illness})
+    schema = Schema.of(age="quasi-identifier", ward="quasi-identifier", illness="sensitive")
+    assert data.num_rows == rows
+    with pytest.raises(Infeasible, match=r"feasible would be l = 2 or `expected: 20`"):
+        Merging(l=3).publish(data, schema)
+    for feasible in (Merging(l=2), Merging(l=3, expected=20)):
+        assert audit(feasible.publish(data, schema)).ok
+
+
+def test_rules_about_nobody_and_rules_that_are_not_so_are_doubted():
+    table = encode(wards(), WARDS)
+    rules = [
+        "sex = 'Male' AND illness = 'ovaries'",
+        "sex = 'm' AND illness = 'ovaries'",
+        "sex = 'm' AND illness = 'flu'",
+    ]
+    men_with_flu = sum(r["sex"] == "m" and r["illness"] == "flu" for r in wards().to_pylist())
+    assert Merging(l=2, incompatible=rules).doubts(table) == (
+        "rule 1 of `incompatible` is about no value in the data, and so protects nobody",
+        f"rule 3 of `incompatible` is not so: {men_with_flu} of 200 rows meet it",
+    )
+
+
+def test_more_fakes_than_rows_are_refused():
+    with pytest.raises(ParameterError, match="must not outnumber the 200 rows"):
+        Merging(l=2, fakes=10**12).publish(wards(), WARDS)
+
+
+def test_time_and_memory_do_not_grow_with_kinds_times_values():
+    """As many kinds of people as rows, and many values: 60,000 rows in little memory."""
+    rows = 60_000
+    rng = repeatable(3)
+    group = rng.integers(0, 40, rows)
+    data = pa.table(
+        {
+            "a": group,
+            "b": rng.integers(0, 30, rows),
+            "c": rng.integers(0, 30, rows),
+            "d": rng.integers(0, 30, rows),
+            "pay": (group * 50 + rng.integers(0, 60, rows)) % 2_000,
+        }
+    )
+    schema = Schema.of(dict.fromkeys("abcd", "quasi-identifier") | {"pay": "sensitive"})
+    table = encode(data, schema)
+    tracemalloc.start()
+    try:
+        pairs = incompatible_pairs(table, expected=0.5)
+        exclusions = Exclusions.of(table, pairs)
+        refuse_excluded(table, [LDiversity("pay", 2)], exclusions)
+        assert tracemalloc.get_traced_memory()[1] < 64 * 2**20
+    finally:
+        tracemalloc.stop()
+    # a bit for every kind and value would take far more
+    kinds = len(exclusions.excluded.classes)
+    assert kinds * table["pay"].cardinality > 64 * 2**20

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sfumato.columns.incompatible import incompatible_pairs, rule_columns
-from sfumato.errors import ParameterError
+from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods.column_blocks import blocks_of, check_blocks
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
@@ -23,13 +23,15 @@ from sfumato.publish.assemble import assemble
 from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rows.exclusions import Exclusions
+from sfumato.rows.eligibility import refuse_infeasible
+from sfumato.rows.exclusions import Exclusions, refuse_excluded
 from sfumato.rows.fakes import with_fakes
 from sfumato.rows.mondrian import mondrian
 from sfumato.table import Table
 
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _SMALLEST_CLASS = 4
+_TIMES = (2, 4, 8, 16, 32, 64)  # the `expected` that are tried for advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +137,50 @@ class Merging(Method):
             )
         return ceil(Fraction(match[1]) / 100 * rows)
 
+    def _asked(self, table: Table) -> list[Model]:
+        """Return what every class must satisfy."""
+        asked: list[Model] = [KAnonymity(self._smallest)]
+        for column in table.sensitive:
+            asked.append(LDiversity(column.name, self.l, self.variant))
+            if self.collapse is not None:
+                asked.append(Linkable(column.name, 1, 1 - self.collapse))
+        return asked
+
+    def _ways_out(self, table: Table, exclusions: Exclusions | None) -> str:
+        """Return what would be feasible where incompatible pairs make the request infeasible."""
+        if exclusions is None or not _holds(table, self._asked(table), None):
+            return ""
+        ways = []
+        for l in range(self.l - 1, 1, -1):  # noqa: E741
+            if _holds(table, replace(self, l=l)._asked(table), exclusions):
+                ways.append(f"l = {l}")
+                break
+        for times in _TIMES:
+            if self.expected is None:
+                break
+            pairs = incompatible_pairs(table, self._rules(), expected=times * self.expected)
+            if _holds(table, self._asked(table), Exclusions.of(table, pairs)):
+                ways.append(f"`expected: {times * self.expected:g}`")
+                break
+        return f"; feasible would be {' or '.join(ways)}" if ways else ""
+
     def _release(self, table: Table, randomness: Randomness) -> Release:
-        names = sensitive_names(table, self.name)
-        models = [LDiversity(name, self.l, self.variant) for name in names]
-        asked: list[Model] = [KAnonymity(self._smallest), *models]
-        if self.collapse is not None:
-            asked += [Linkable(name, 1, 1 - self.collapse) for name in names]
+        models = [
+            LDiversity(name, self.l, self.variant) for name in sensitive_names(table, self.name)
+        ]
         blocks = blocks_of(table, self.columns, self.name)
         pairs = incompatible_pairs(table, self._rules(), expected=self.expected)
         exclusions = Exclusions.of(table, pairs)
-        classes = mondrian(
-            table,
-            asked,
-            rng=randomness.generator("mondrian ties"),
-            exclusions=exclusions,
-            strict=False,
-        )
+        try:
+            classes = mondrian(
+                table,
+                self._asked(table),
+                rng=randomness.generator("mondrian ties"),
+                exclusions=exclusions,
+                strict=False,  # nothing is generalised: equal rows may be in different classes
+            )
+        except Infeasible as error:
+            raise Infeasible(f"{error}{self._ways_out(table, exclusions)}") from None
         fakes = self._fakes_of(table.rows)
         if fakes > table.rows:
             raise ParameterError(f"{self.name}: `fakes` must not outnumber the {table.rows} rows")
@@ -177,3 +207,14 @@ class Merging(Method):
             parameters={"columns": block_names(table, blocks), "fakes": fakes},
             is_test=randomness.is_test,
         )
+
+
+def _holds(table: Table, asked: list[Model], exclusions: Exclusions | None) -> bool:
+    """Return whether the whole table satisfies the models."""
+    try:
+        refuse_infeasible(table, asked)
+        if exclusions is not None:
+            refuse_excluded(table, asked, exclusions)
+    except Infeasible:
+        return False
+    return True
