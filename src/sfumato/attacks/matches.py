@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.attacks.bits import Bits, set_places, unpack
 from sfumato.attacks.stage import Secret, Side
-from sfumato.attacks.view import spread
+from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

@@ -12,10 +12,11 @@ import pyarrow as pa
 from sfumato.attacks.axis import Axis
 from sfumato.attacks.bits import Bits, groups_of_people, overlapping_groups, set_places
 from sfumato.attacks.reach import MISSING, Reach
-from sfumato.attacks.view import Block, Held, View, spread, summed
+from sfumato.attacks.view import Block, Held, View, summed
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import unknown_column
 from sfumato.schema.distinct import Distinct, distinct
+from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

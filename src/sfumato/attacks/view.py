@@ -22,7 +22,7 @@ from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.distinct import distinct
-from sfumato.table.groups import packed
+from sfumato.table.groups import packed, spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -181,18 +181,6 @@ def _through(group: Ints, bucket: Ints, cell: Ints) -> Held:
     pair, place = spread(first, last)
     weight = rows[pair] * count[place] / np.bincount(bucket)[buckets[pair]]
     return Held(*summed(groups[pair], cells[place], weight))
-
-
-def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Return for every number from `first[i]` to before `last[i]` the i, and the number.
-
-    >>> [each.tolist() for each in spread(np.array([0, 7]), np.array([2, 8]))]
-    [[0, 0, 1], [0, 1, 7]]
-    """
-    size = last - first
-    of = np.repeat(np.arange(len(size)), size)
-    start = np.cumsum(size) - size
-    return of, np.arange(len(of)) - start[of] + first[of]
 
 
 def summed(one: Ints, other: Ints, weight: Reals) -> tuple[Ints, Ints, Reals]:

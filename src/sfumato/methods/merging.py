@@ -101,11 +101,10 @@ class Merging(Method):
         """Return which rules are about nobody in the table, and which the table contradicts."""
         found = []
         for number, rule in enumerate(self._rules(), start=1):
-            known, hidden = (each.codes for each in rule_columns(rule, table))
-            subject, told = (rule.meets(each) for each in rule_columns(rule, table))
-            met = int(np.count_nonzero(subject[known] & told[hidden]))
+            subject, told = (rule.meets(each)[each.codes] for each in rule_columns(rule, table))
+            met = int(np.count_nonzero(subject & told))
             start = f"rule {number} of `incompatible`"
-            if not subject[known].any() or not told[hidden].any():
+            if not subject.any() or not told.any():
                 found.append(f"{start} is about no value in the data, and so protects nobody")
             elif met:
                 found.append(f"{start} is not so: {met} of {table.rows} rows meet it")

@@ -15,6 +15,7 @@ from sfumato.publish.generalize import GeneralizedColumn, generalize
 from sfumato.release import cells
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups
+from sfumato.table.groups import spread
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -108,10 +109,8 @@ def _over_windows(
     """Return the least general cells over the rows of each window."""
     if len(windows) == 0:
         return None
-    sizes = windows[:, 1] - windows[:, 0]
-    starts = np.cumsum(sizes) - sizes
-    at = np.arange(int(sizes.sum())) - np.repeat(starts - windows[:, 0], sizes)
-    within = Groups(np.repeat(np.arange(len(windows), dtype=np.int32), sizes), len(windows))
+    of, at = spread(windows[:, 0], windows[:, 1])
+    within = Groups(of.astype(np.int32), len(windows))
     return generalize(replace(column, codes=column.codes[by_code[at]]), within, rng=rng)
 
 

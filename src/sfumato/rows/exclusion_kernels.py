@@ -73,13 +73,12 @@ def new_dropping(codes: int) -> Dropping:
 
 
 @loop
-def drop(excluded: Excluded, column: int, kind: int, dropping: Dropping) -> None:
-    """Mark the codes of a column that a kind excludes with a new stamp."""
-    dropping.stamp[0] += 1
+def drop(excluded: Excluded, column: int, kind: int, mark: Ints, stamp: int) -> None:
+    """Mark the codes of a column that a kind excludes with a stamp."""
     for q in range(excluded.classes.shape[1]):
         own = excluded.classes[kind, q]
         for j in range(excluded.starts[column, own], excluded.starts[column, own + 1]):
-            dropping.mark[excluded.codes[j]] = dropping.stamp[0]
+            mark[excluded.codes[j]] = stamp
 
 
 @loop

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible
-from sfumato.rows.exclusion_kernels import NOBODY, Dropping, Excluded, drop
+from sfumato.rows.exclusion_kernels import NOBODY, Excluded, drop
 from sfumato.rows.exclusions import Exclusions
 from sfumato.table import Groups, Table
 
@@ -134,8 +134,8 @@ def _first_that_fit(
     counts = np.zeros((attributes, width), np.int64)
     codes = np.empty((attributes, width), np.int32)
     distinct = np.zeros(attributes, np.int64)
-    mark, stamp = np.zeros(width, np.int64), np.zeros(1, np.int64)
-    dropping = Dropping(mark, stamp, mark, mark, mark)
+    mark = np.zeros(width, np.int64)
+    stamp = 0
     seen = np.zeros(len(excluded.classes), np.int64)
     of_group = np.empty(len(excluded.classes), np.int64)
     chosen = np.full((attributes, len(into)), -1, np.int32)
@@ -165,6 +165,7 @@ def _first_that_fit(
                         codes[a, distinct[a]] = value
                         distinct[a] += 1
                     counts[a, value] += 1
+                    stamp += kind_count
                     if _diverse(
                         codes[a, : distinct[a]],
                         counts[a],
@@ -172,7 +173,8 @@ def _first_that_fit(
                         excluded,
                         a,
                         of_group[:kind_count],
-                        dropping,
+                        mark,
+                        stamp,
                         l,
                     ):
                         chosen[a, i] = value
@@ -203,16 +205,20 @@ def _diverse(
     excluded: Excluded,
     attribute: int,
     kinds: Ints,
-    dropping: Dropping,
+    mark: Ints,
+    stamp: int,
     l: int,  # noqa: E741
 ) -> bool:
-    """Return whether no value has more than 1/l, for those who know nothing and for each kind."""
+    """Return whether no value has more than 1/l, for those who know nothing and for each kind.
+
+    Uses the stamps before `stamp`, one a kind, as marks.
+    """
     for i in range(-1, len(kinds)):
         if i >= 0:
-            drop(excluded, attribute, kinds[i], dropping)
+            drop(excluded, attribute, kinds[i], mark, stamp - i)
         total, largest = 0, 0
         for code in codes:
-            if code == null or (i >= 0 and dropping.mark[code] == dropping.stamp[0]):
+            if code == null or (i >= 0 and mark[code] == stamp - i):
                 continue
             total += counts[code]
             largest = max(largest, counts[code])

@@ -119,6 +119,20 @@ def packed(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.in
     return keys
 
 
+def spread(
+    first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return for every number from `first[i]` to before `last[i]` the i, and the number.
+
+    >>> [each.tolist() for each in spread(np.array([0, 7]), np.array([2, 8]))]
+    [[0, 0, 1], [0, 1, 7]]
+    """
+    size = last - first
+    of = np.repeat(np.arange(len(size)), size)
+    start = np.cumsum(size) - size
+    return of, np.arange(len(of)) - start[of] + first[of]
+
+
 def _read_only(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     array.flags.writeable = False
     return array
