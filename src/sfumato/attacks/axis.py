@@ -152,7 +152,7 @@ class Axis:
                 case Range(low, high):
                     texts += (low, high)
         if release.entry.kind is Kind.ORDINAL and isinstance(release.entry.domain, tuple):
-            texts += release.entry.domain
+            texts += release.entry.listed
         self._places(list(dict.fromkeys(texts)), release.entry.dtype)
 
     def _stretches(self, release: Published, cells: Iterable[Cell]) -> _Stretches:
@@ -194,7 +194,7 @@ class Axis:
     def _order(self, entry: AttributeEntry) -> dict[Key, int]:
         if entry.kind is not Kind.ORDINAL or not isinstance(entry.domain, tuple):
             return {}
-        keys = self._compare.keys(entry.domain, entry.dtype)
+        keys = self._compare.keys(entry.listed, entry.dtype)
         return {key: place for place, key in enumerate(keys)}
 
     def _add_ordinal(
