@@ -179,7 +179,9 @@ def markdown(results: Mapping[str, Any]) -> str:
     cells = results["cells"]
     for what in ("l", "t"):
         for width in WIDTHS:
-            keys = [key for key in cells if key.startswith(f"{what}/") and key.endswith(f"/{width}")]
+            keys = [
+                key for key in cells if key.startswith(f"{what}/") and key.endswith(f"/{width}")
+            ]
             if not keys:
                 continue
             names = list(cells[keys[0]])

@@ -89,6 +89,7 @@ class Axis:
         types = [each.entry.dtype for each in releases] + [each.type for each in originals]
         self._compare = Comparison.of(types)
         self._texts: dict[Key, str] = {}
+        self._named: dict[tuple[pa.DataType, str], Key] = {}
         values = [self._places(to_texts(each).to_pylist(), each.type) for each in originals]
         self._below = self._hierarchies(releases)
         parsed = [self._parse(each) for each in releases]
@@ -113,7 +114,12 @@ class Axis:
         keys = self._compare.keys(texts, dtype)
         for key, text in zip(keys, texts, strict=True):
             self._texts.setdefault(key, text)
+            self._named[dtype, text] = key
         return list(keys)
+
+    def _place(self, text: str, dtype: pa.DataType) -> Key:
+        """Return the place of a value that cells or the domain name."""
+        return self._named[dtype, text]
 
     def _hierarchies(self, releases: Sequence[Published]) -> Mapping[str, dict[Key, None]]:
         """Return the values that all hierarchies together put below each label."""
@@ -170,7 +176,7 @@ class Axis:
                     self._add_values(found, texts, entry)
                     found.close(with_null)
                 case Range(low, high, with_null):
-                    ends = self._compare.keys((low, high), entry.dtype)
+                    ends = self._place(low, entry.dtype), self._place(high, entry.dtype)
                     if entry.kind is Kind.NUMERIC and is_number(entry.dtype):
                         found.add(ends[0], ends[1])
                     else:
@@ -188,14 +194,14 @@ class Axis:
         return found
 
     def _add_values(self, found: _Stretches, texts: Sequence[str], entry: AttributeEntry) -> None:
-        for key in self._compare.keys(texts, entry.dtype):
+        for text in texts:
+            key = self._place(text, entry.dtype)
             found.add(key, key)
 
     def _order(self, entry: AttributeEntry) -> dict[Key, int]:
         if entry.kind is not Kind.ORDINAL or not isinstance(entry.domain, tuple):
             return {}
-        keys = self._compare.keys(entry.listed, entry.dtype)
-        return {key: place for place, key in enumerate(keys)}
+        return {self._place(text, entry.dtype): i for i, text in enumerate(entry.listed)}
 
     def _add_ordinal(
         self,

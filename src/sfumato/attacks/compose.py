@@ -78,14 +78,17 @@ def compose(
     if not secrets:
         raise ParameterError("the releases share no quasi-identifier, so nothing links them")
     tables = None if originals is None else [as_arrow(each) for each in originals]
+    stage = set_stage(views, tables)
     rules = read_rules(knows)
-    check_rules(rules, secrets, set_stage(views, tables))
+    check_rules(rules, secrets, stage)
     rng = rng or Randomness.fresh().generator("sample of a composition")
     classes = [draw(view.groups, sample, rng) for view in views]
     findings = []
     for name in secrets:
-        # who wants to learn an attribute does not know it, though some people do not hide it
-        sides = set_stage([_ignorant_of(name, view) for view in views], tables)
+        sides = stage
+        if any(name in view.known for view in views):
+            # who wants to learn an attribute does not know it, though some people do not hide it
+            sides = set_stage([_ignorant_of(name, view) for view in views], tables)
         secret = Secret.of(name, sides)
         excluded = exclusions(rules, secret, sides)
         if tables is None:

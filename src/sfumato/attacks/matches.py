@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attacks.bits import Bits, unpack
+from sfumato.attacks.bits import Bits, set_places, unpack
 from sfumato.attacks.stage import Secret, Side
+from sfumato.attacks.view import spread
 
 Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-_PEOPLE = 2_048  # that are multiplied at a time
+_PAIRS = 1 << 22  # of classes that people may be in, at a time
 
 
 def count_matches(
@@ -37,47 +39,50 @@ def count_matches(
     weights = [
         each.of_classes(own, secret.count) for each, own in zip(candidates, classes, strict=True)
     ]
-    truth = [each.truth[own] for each, own in zip(candidates, rows, strict=True)]
-    value = np.where(truth[0] == truth[1], truth[0], -1)
-    order = np.argsort(value, kind="stable")
-    ends = np.searchsorted(value[order], np.arange(secret.count + 1))
-    groups = [
-        side.groups_of(own[order], chosen)
-        for side, own, chosen in zip((one, other), rows, classes, strict=True)
-    ]
-    total = true = same = 0
-    pairs = 0.0
+    total, pairs = 0, 0.0
     for s in np.flatnonzero(weights[0].any(axis=0) & weights[1].any(axis=0)).tolist():
         holders = [np.flatnonzero(each[:, s]) for each in weights]
         matching = overlap[np.ix_(*holders)]
         total += int(np.count_nonzero(matching))
         mine, theirs = (each[own, s] for each, own in zip(weights, holders, strict=True))
         pairs += float(mine @ matching @ theirs)
-        if ends[s] < ends[s + 1] and matching.any():
-            people = slice(ends[s], ends[s + 1])
-            met, persons = _met([each[people] for each in groups], counts, holders, matching)
-            true += int(np.count_nonzero(met & matching))
-            same += persons
+    truth = [each.truth[own] for each, own in zip(candidates, rows, strict=True)]
+    steady = np.flatnonzero(truth[0] == truth[1])
+    value = truth[0][steady]
+    met = [
+        _classes_with(side.groups_of(own[steady], chosen), weight, value)
+        for side, own, chosen, weight in zip((one, other), rows, classes, weights, strict=True)
+    ]
+    true, same = _met(met, value, overlap, secret.count)
     return total, true, pairs, same
 
 
-def _met(
-    groups: Sequence[Bits], counts: Sequence[int], holders: Sequence[Ints], matching: Bools
-) -> tuple[Bools, int]:
-    """Return which classes of the one and the other some person may both be in.
+def _classes_with(groups: Bits, weights: Reals, value: Ints) -> tuple[Ints, Ints]:
+    """Return people and classes that they may be in and that have their value, by person."""
+    person, place = set_places(groups)
+    kept = weights[place, value[person]] > 0
+    return person[kept], place[kept]
 
-    And how many people may be in two that match.
-    """
-    met, persons = np.zeros((len(holders[0]), len(holders[1])), np.bool_), 0
-    matched = matching.astype(np.float32)
-    for at in range(0, len(groups[0]), _PEOPLE):
-        part = slice(at, at + _PEOPLE)
-        may = [
-            unpack(bits[part], count)[:, own]
-            for bits, count, own in zip(groups, counts, holders, strict=True)
-        ]
-        both = may[0].any(axis=1) & may[1].any(axis=1)
-        one, other = (each[both].astype(np.float32) for each in may)
-        met |= one.T @ other > 0
-        persons += int(np.count_nonzero(((one @ matched) * other).sum(axis=1)))
-    return met, persons
+
+def _met(
+    places: Sequence[tuple[Ints, Ints]], value: Ints, overlap: Bools, values: int
+) -> tuple[int, int]:
+    """Return how many matches of classes people make, and how many people make one."""
+    (mine, own), (theirs, other) = places
+    first, last = np.searchsorted(theirs, mine, "left"), np.searchsorted(theirs, mine, "right")
+    people = np.zeros(len(value), np.bool_)
+    found = np.zeros(0, np.int64)
+    ends = np.cumsum(last - first)
+    at = 0
+    while at < len(mine):
+        done = ends[at - 1] if at else 0
+        stop = max(int(np.searchsorted(ends, done + _PAIRS, "right")), at + 1)
+        of, place = spread(first[at:stop], last[at:stop])
+        of += at
+        matching = overlap[own[of], other[place]]
+        who, one, two = mine[of][matching], own[of][matching], other[place][matching]
+        people[who] = True
+        keys = (one * overlap.shape[1] + two) * values + value[who]
+        found = np.unique(np.concatenate([found, keys]))
+        at = stop
+    return len(found), int(np.count_nonzero(people))

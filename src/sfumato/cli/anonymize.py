@@ -101,6 +101,9 @@ def publication_lines(made: Publication) -> list[str]:
     ]
     if made.ncp is not None:
         lines.append(f"mean NCP: {made.ncp.mean:.4f} (0: nothing is lost, 1: everything)")
+    fakes = manifest.parameters.get("fakes")
+    if fakes:
+        lines.append(f"fakes: {fakes} of the rows, which are nobody's")
     cells = manifest.parameters.get("withheld_cells")
     if cells is not None:
         where = ", where too few rows share a flag pattern" if cells else ""

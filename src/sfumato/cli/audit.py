@@ -51,7 +51,9 @@ def show_report(report: AuditReport) -> None:
         show_table(["guarantee", "verdict", "worst group"], [_row(v) for v in report.guarantees])
     for problem in report.problems:
         print(f"problem: {one_line(problem)}")
-    print("the audit passed" if report.ok else "the audit failed")
+    confirmed = any(verdict.holds for verdict in report.guarantees)
+    passed = "the audit passed" if confirmed else "nothing speaks against it, and nothing for it"
+    print(passed if report.ok else "the audit failed")
 
 
 def _row(verdict: Verdict) -> list[str]:
