@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -259,7 +260,10 @@ def experiments(data: Data, *, quick: bool) -> dict[str, Any]:
     for degree in degrees:
         for target in ("education", "relationship"):
             cases[f"learning/{target}/{degree}"] = learned, (degree, target, folds)
-    with ProcessPoolExecutor(2) as pool:
+    if quick:
+        return {key: run(data, *rest) for key, (run, rest) in cases.items()}
+    # not forked: locks that threads of this process hold would stay locked in the copies
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         waiting = {key: pool.submit(run, data, *rest) for key, (run, rest) in cases.items()}
         return {key: future.result() for key, future in waiting.items()}
 
