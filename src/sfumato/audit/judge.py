@@ -7,10 +7,11 @@ from os import PathLike
 from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
 from sfumato.audit.report import AuditReport, Verdict
-from sfumato.models import SetDiversity
+from sfumato.models import SetAnonymity, SetDiversity
 from sfumato.release import Manifest, Release
 from sfumato.schema.attribute import Role
 
+_OF_SIZES = (SetDiversity.name, SetAnonymity.name)
 _SECRET = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
 
 
@@ -76,7 +77,7 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
         and entry.role in _SECRET
         and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
     ]
-    if any(verdict.claim["model"] == SetDiversity.name for verdict in verdicts):
+    if any(verdict.claim["model"] in _OF_SIZES for verdict in verdicts):
         remarks.append(
             "set-diversity is a bound for people who hold all values equally likely: the shares "
             "of values can be reconstructed from the release, and then a common value in a set "

@@ -6,11 +6,13 @@ one they cannot: a maker who puts the own value in more often leaves sets of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,6 +29,8 @@ from sfumato.schema.attribute import Kind, Role
 
 PROTECTED = (Role.SENSITIVE_QUASI_IDENTIFIER, Role.SENSITIVE)
 _ROLES = (*PROTECTED, Role.QUASI_IDENTIFIER, Role.INSENSITIVE)
+
+_ONCE_IN = 10**12
 
 
 def examine_sets(release: Release) -> Evidence:
@@ -52,7 +56,10 @@ def examine_sets(release: Release) -> Evidence:
         column = table[attribute.name]
         if attribute.name in stated:
             sets[attribute.name] = _drawn(attribute, stated[attribute.name])
-            _check_cells(attribute, column, sets[attribute.name].randomization.eta)
+            how = sets[attribute.name].randomization
+            held = _check_cells(attribute, column, how.eta)
+            if manifest.method != "rating":  # whose sets are other records' values
+                _check_draw(attribute, held, how, manifest.rows)
         elif is_list(column.type):
             raise _damage(attribute, f"is {attribute.role}, and its cells are sets")
         else:
@@ -121,8 +128,11 @@ def _masses(entry: AttributeEntry, stated: object, how: Randomization) -> Masses
     return float(low), float(high)
 
 
-def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> None:
-    """Refuse (ReleaseDamaged) cells that are not sets of eta values in the order of the domain."""
+def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> npt.NDArray[np.int64]:
+    """Return how many sets have each value of the domain.
+
+    Refuses (ReleaseDamaged) cells that are not sets of eta values in the order of the domain.
+    """
     if not is_list(column.type):
         raise _damage(entry, "is protected, and its cells are not sets")
     starts, codes = set_codes(column.combine_chunks(), entry)
@@ -133,6 +143,21 @@ def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> No
     mixed = int((rows[:, 1:] <= rows[:, :-1]).any(axis=1).sum())
     if mixed:
         raise _damage(entry, f"has {mixed} sets with a value twice or out of order")
+    return np.bincount(codes, minlength=len(entry.domain or ()))
+
+
+def _check_draw(
+    entry: AttributeEntry, held: npt.NDArray[np.int64], how: Randomization, rows: int
+) -> None:
+    """Refuse (ReleaseDamaged) sets that are all but impossible for the stated p.
+
+    A set has a value with one of two chances, whatever the original: so, by Hoeffding's
+    inequality, counts leave the range between them by so much once in 10**12 releases.
+    """
+    margin = math.sqrt(rows / 2 * math.log(2 * how.d * _ONCE_IN))
+    low, high = rows * how.contains_other - margin, rows * how.contains_own + margin
+    if len(held) and (held.min() < low or held.max() > high):
+        raise _damage(entry, "has sets that were not drawn with the stated p and eta")
 
 
 def _damage(entry: AttributeEntry, problem: str) -> ReleaseDamaged:

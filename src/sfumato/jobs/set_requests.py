@@ -61,7 +61,14 @@ def is_kept_by_sets(model: SetModel, parameters: Mapping[str, Any]) -> bool:
     """Whether sets that are made with these parameters keep a model that is asked for as well."""
     if "protection" not in parameters:
         return False
-    given = parameters["protection"].get(model.needs[0])
+    name = model.needs[0]
+    given = parameters["protection"].get(name)
+    for names in parameters.get("joint", ()):
+        if name in names:
+            # all of a joint's set may share one part; closeness of the whole is that of its parts
+            if not isinstance(model, SetCloseness):
+                return False
+            given = SensitiveQID(**parameters).protection_of_joint(names)
     if not isinstance(given, SetProtection):
         keys = {each.name for each in fields(SetProtection)}
         given = SetProtection(**{k: v for k, v in parameters.items() if k in keys})

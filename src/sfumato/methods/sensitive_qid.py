@@ -71,14 +71,26 @@ class SetProtection:
     def stricter(self, other: SetProtection) -> SetProtection:
         """Return the protection that keeps what both ask for."""
         by_data = self.prior == other.prior == "data"
+        # of two l the larger counts, in its own variant
+        larger = self if (self.l or 0) >= (other.l or 0) else other
         return replace(
             self,
-            l=max((each for each in (self.l, other.l) if each is not None), default=None),
+            l=larger.l,
             t=min((each for each in (self.t, other.t) if each is not None), default=None),
             k=max((each for each in (self.k, other.k) if each is not None), default=None),
-            max_eta=self.max_eta if other.max_eta is None else other.max_eta,
+            max_eta=min(
+                (each for each in (self.max_eta, other.max_eta) if each is not None), default=None
+            ),
             prior="data" if by_data else "free",
+            distance="equal",  # combinations have no order, and it is the stricter one
+            variant=larger.variant,
         )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is met by publishing cells as they are."""
+        sizes = (self.l or 1, self.k or 1)
+        return max(sizes) <= 1 and (self.t is None or self.t >= 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +152,22 @@ class SensitiveQID(Method):
             and not any({one.name, other.name} <= names for names in apart)
             and phi_squared(ones, others) > STRONG
         ]
-        found = []
+        found = [
+            f"what is asked for '{column.name}' is met by publishing it as it is; ask for more"
+            for column in table.with_role(*PROTECTED)
+            if not any(column.name in names for names in self.joint)
+            and self._protection(column.name).is_idle
+        ]
         if pairs:
             more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
             found.append(
                 f"{', '.join(pairs[:_NAMED])}{more} go together (phi squared above {STRONG:g}): "
-                "who knows one narrows the other's sets down; list them under `joint`"
+                "who knows one narrows the other's sets down; list them under `joint` (where one is a "
+                "plain quasi-identifier, make it a sensitive one first), or leave one out"
             )
         for names in self.joint:
             if all(name in table.schema.names for name in names):
-                asked = self._protection_of_joint(names)
+                asked = self.protection_of_joint(names)
                 if asked.asks and asked.t is None:
                     found.append(
                         f"`l` of '{joint_name(names)}' counts combinations: all of a set may share "
@@ -198,13 +216,14 @@ class SensitiveQID(Method):
         if given is None:
             for names in self.joint:
                 if joint_name(names) == name:
-                    given = self._protection_of_joint(names)
+                    given = self.protection_of_joint(names)
         asked = self._for_all() if given is None or not given.asks else given
         if not asked.asks:
             raise ParameterError(f"{self.name}: say `l` or `t` for '{name}', or for all attributes")
         return asked
 
-    def _protection_of_joint(self, names: Sequence[str]) -> SetProtection:
+    def protection_of_joint(self, names: Sequence[str]) -> SetProtection:
+        """Return what protects attributes that are randomised as one."""
         given = self.protection.get(joint_name(names))
         if given is not None:
             return given
