@@ -143,7 +143,7 @@ def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> np
     mixed = int((rows[:, 1:] <= rows[:, :-1]).any(axis=1).sum())
     if mixed:
         raise _damage(entry, f"has {mixed} sets with a value twice or out of order")
-    return np.bincount(codes, minlength=len(entry.domain or ()))
+    return np.bincount(codes, minlength=_domain_size(entry))
 
 
 def _check_draw(

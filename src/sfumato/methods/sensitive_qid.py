@@ -162,8 +162,8 @@ class SensitiveQID(Method):
             more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
             found.append(
                 f"{', '.join(pairs[:_NAMED])}{more} go together (phi squared above {STRONG:g}): "
-                "who knows one narrows the other's sets down; list them under `joint` (where one is a "
-                "plain quasi-identifier, make it a sensitive one first), or leave one out"
+                "who knows one narrows the other's sets down; list them under `joint` (where one "
+                "is a plain quasi-identifier, make it a sensitive one first), or leave one out"
             )
         for names in self.joint:
             if all(name in table.schema.names for name in names):
