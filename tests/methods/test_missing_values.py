@@ -21,6 +21,11 @@ PARAMETERS = {
     "slppa": {"beta": 0.5},
     "slicing": {"l": 2},
     "asn": {"beta": 0.5},
+    "merging": {"l": 2},
+    "composition": {"k": 2},
+    "probabilistic": {"k": 2},
+    "hybrid": {"k": 2},
+    "dp": {"epsilon": 1.0},
 }
 DATA = pa.table({"age": list(range(12)), "disease": ["Flu", "Cold", *[None] * 10]})
 QUASI = Attribute("age", Role.QUASI_IDENTIFIER)
@@ -42,8 +47,10 @@ def test_a_quasi_identifier_counts_them_anyway():
 def test_missing_values_that_count_are_refused_where_they_would_not(name):
     method: Method = METHODS[name](**PARAMETERS[name])
     counted = schema(Attribute("disease", Role.SENSITIVE, missing="value"))
-    if name == "mondrian":
-        method.publish(DATA, counted)
+    if method.counts_missing:
+        stated = Attribute("disease", Role.SENSITIVE, missing="value", domain=("Cold", "Flu"))
+        ages = Attribute("age", Role.QUASI_IDENTIFIER, domain=(0, 12))
+        assert method.publish(DATA, Schema((ages, stated))).manifest.method == name
         return
     with pytest.raises(ParameterError, match="does not count missing values of 'disease'"):
         method.publish(DATA, counted)
