@@ -123,7 +123,7 @@ def test_it_says_that_diversity_is_a_bound_for_a_uniform_prior(sets):
     (line,) = audit(sets).problems
     assert "equally likely" in line
     assert "reconstructed" in line
-    only_close = with_claims(sets, *(c for c in CLAIMS if c["model"] != "set-diversity"))
+    only_close = with_claims(sets, *(c for c in CLAIMS if c["model"] == "set-closeness"))
     assert audit(only_close).problems == ()
 
 
