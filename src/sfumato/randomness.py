@@ -67,6 +67,16 @@ class Randomness:
         return np.random.Generator(ChaCha(key=int.from_bytes(digest, "little"), rounds=_ROUNDS))
 
 
+def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
+    """Return so many independent generators, keyed by 256 bits each that the given one draws.
+
+    Work that is shared out to threads gets one each, so that the outcome does not depend on who
+    is first.
+    """
+    keys = (int.from_bytes(rng.bytes(32), "little") for _ in range(count))
+    return [np.random.Generator(ChaCha(key=key, rounds=_ROUNDS)) for key in keys]
+
+
 def repeatable(seed: int, *stream: int) -> np.random.Generator:
     """Return a fast generator that anyone can repeat: for synthetic data only, never for a release.
 

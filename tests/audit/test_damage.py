@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.audit import audit
+from sfumato.audit.layouts import LAYOUTS
 from sfumato.errors import ReleaseDamaged
 from sfumato.methods import Mondrian
 from sfumato.release import AttributeEntry, Bounds, Release, TableEntry
@@ -42,8 +43,13 @@ def first_to(new):
 # --- layouts and tables ---------------------------------------------------------------------------
 
 
-def test_a_layout_without_a_judge(generalized):
-    refused(with_manifest(generalized, layout="sets"), "cannot be audited by this version")
+def test_a_layout_without_a_judge(generalized, monkeypatch):
+    monkeypatch.delitem(LAYOUTS, "generalized")
+    refused(generalized, "cannot be audited by this version")
+
+
+def test_groups_are_not_sets(generalized):
+    refused(with_manifest(generalized, layout="sets"), "has groups or counts")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from oracles.cells import Exact, Range, ValueSet
-from oracles.points import point_of_text
+from oracles.points import point_of_text, point_of_value
 from oracles.release import Published, text_of_json
 
 from sfumato.release import Release
@@ -99,9 +99,15 @@ def equal_releases(one: Release, other: Release) -> bool:
     )
 
 
-def unexplained_domain_values(published: Published, schema: Schema) -> list[str]:
-    """Return the attributes whose domain names a value that no cell shows and no policy states."""
+def unexplained_domain_values(
+    published: Published, schema: Schema, data: pa.Table | None = None
+) -> list[str]:
+    """Return the attributes whose domain names a value that no cell shows and no policy states.
+
+    Random sets are drawn from all values that occur, so their domain may name those as well.
+    """
     found = []
+    sets = published.manifest["parameters"].get("sets", {})
     for name, entry in published.attributes.items():
         domain = entry.get("domain")
         if not isinstance(domain, list):
@@ -114,7 +120,9 @@ def unexplained_domain_values(published: Published, schema: Schema) -> list[str]
         shown = set()
         for row in published.tables[published.table_of(name)["name"]]:
             shown |= _shown(row[name])
-        for text in map(text_of_json, domain):
+        if name in sets and data is not None:
+            shown |= {point_of_value(value) for value in data[name].to_pylist()}
+        for text in (text_of_json(value) for value in domain if value is not None):
             if text not in policy and point_of_text(text, entry["type"]) not in shown:
                 found.append(name)
     return found

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.errors import HierarchyError, ParameterError, SchemaError, SfumatoError
 from sfumato.jobs.policy import Policy
-from sfumato.methods import Anatomy, Mondrian
+from sfumato.methods import Anatomy, Mondrian, Rating, SetProtection
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -256,7 +256,39 @@ WRONG = {
         {"disease": {"beta": 3}, "method": {"name": "lgb", "k": 2}},
         "lgb knows only `l` and `t`",
     ),
-    "both at once": ({"age": {"role": "sensitive-quasi-identifier"}}, "no method of this version"),
+    "width of both at once": (
+        {"age": {"role": "sensitive-quasi-identifier", "min_width": 3}},
+        "`min_width` is for sensitive attributes",
+    ),
+    "sets of a method without": (
+        {"disease": {"max_eta": 3}},
+        "`attributes.disease.max_eta`: mondrian cannot be asked for it; use sensitive-qid",
+    ),
+    "sets by alpha": (
+        {"disease": {"alpha": 0.5}, "method": {"name": "sensitive-qid", "l": 2}},
+        "`attributes.disease`.alpha: sensitive-qid knows only `l`, `t`, `k`",
+    ),
+    "a prior of nothing": (
+        {"disease": {"prior": "data"}, "method": {"name": "sensitive-qid", "l": 2}},
+        "`attributes.disease`: `prior` needs `t`",
+    ),
+    "an unknown prior": (
+        {"disease": {"prior": "none", "t": 0.2}, "method": {"name": "sensitive-qid"}},
+        "`attributes.disease`: set-closeness: `prior` must be one of",
+    ),
+    "rating by t": (
+        {"disease": {"t": 0.2}, "method": {"name": "rating", "l": 2}},
+        "rating knows only `l`",
+    ),
+    "sets that are not so close": (
+        {
+            "method": {"name": "sensitive-qid", "t": 0.3},
+            "guarantees": [
+                {"model": "set-closeness", "attribute": "disease", "t": 0.2, "prior": "free"}
+            ],
+        },
+        "sensitive-qid does not give set-closeness to this degree",
+    ),
     "flag": ({"age": {"flag": "age_private"}}, "`flag` is for semi-sensitive columns"),
     "rule": ({"age": {"when": "age > 3"}}, "`when` is for semi-sensitive columns"),
     "keep": ({"age": {"keep": True}}, "`keep` is for insensitive columns"),
@@ -417,3 +449,53 @@ def test_flags_drawn_at_random_draw_a_warning_but_in_a_test():
 def test_a_column_cannot_flag_itself():
     with pytest.raises(SchemaError, match="'age' cannot hold its own flags"):
         lgb(l=2, age={"flag": "age"}).schema()
+
+
+# Random sets
+
+
+def test_attributes_ask_for_sets_of_their_own():
+    method = policy(
+        age={"role": "sensitive-quasi-identifier", "t": 0.3, "distance": "ordered"},
+        disease={"t": 0.2},
+        method={"name": "sensitive-qid", "l": 3, "max_eta": 5, "prior": "data"},
+    ).method()
+    assert method.protection["age"] == SetProtection(
+        t=0.3, distance="ordered", max_eta=5, prior="data"
+    )
+    assert method.protection["disease"] == SetProtection(t=0.2, max_eta=5, prior="data")
+    assert method.l == 3
+    steered = policy(
+        disease={"max_eta": 4}, method={"name": "sensitive-qid", "l": 3, "variant": "entropy"}
+    ).method()
+    assert steered.protection == {"disease": SetProtection(l=3, max_eta=4, variant="entropy")}
+
+
+def test_rating_takes_l_of_attributes():
+    method = policy(disease={"l": 4}, method={"name": "rating", "l": 2, "bins": 9}).method()
+    assert method == Rating(l=2, bins=9, protection={"disease": SetProtection(l=4)})
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"model": "set-diversity", "l": 2, "variant": "frequency"},
+        {"model": "set-anonymity", "k": 3},
+        {"model": "set-closeness", "t": 0.3, "distance": "ordered", "prior": "data"},
+    ],
+)
+def test_sets_keep_guarantees_that_ask_for_no_more(claim):
+    method = policy(
+        method={"name": "sensitive-qid", "l": 3, "t": 0.3},
+        guarantees=[claim | {"attribute": "disease"}],
+    ).method()
+    assert method.l == 3
+
+
+def test_l_of_one_is_warned_of():
+    asked = policy(
+        age={"role": "sensitive-quasi-identifier", "l": 1},
+        method={"name": "sensitive-qid", "l": 3},
+    )
+    (warning,) = asked.warnings()
+    assert "'age'" in warning

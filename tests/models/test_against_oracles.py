@@ -26,6 +26,9 @@ from sfumato.models import (
     LUniqueBuckets,
     LUniqueGroups,
     MinimumWidth,
+    SetAnonymity,
+    SetCloseness,
+    SetDiversity,
     TCloseBuckets,
     TCloseness,
     from_claim,
@@ -90,7 +93,8 @@ def test_every_checkable_model_is_asked_here():
     asked |= {MinimumWidth}  # with an oracle of its own below
     asked |= {AlphaBetaGammaDelta}  # in test_association.py
     buckets = {LUniqueBuckets, TCloseBuckets}  # the predicates of groups, see below
-    assert {model for model in MODELS.values() if model.checkable} == asked | buckets
+    sets = {SetDiversity, SetCloseness, SetAnonymity}  # of no groups, see test_sets.py
+    assert {model for model in MODELS.values() if model.checkable} == asked | buckets | sets
 
 
 def test_models_of_buckets_are_those_of_groups():

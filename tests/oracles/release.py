@@ -129,7 +129,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
             if not isinstance(each["name"], str) or not isinstance(each["type"], str):
                 raise ReleaseError("an attribute without name or type")
         for entry in manifest["tables"]:
-            if not all(isinstance(entry[key], str) for key in ("name", "file", "sha256", "group")):
+            keys = ("name", "file", "sha256", *(() if manifest["layout"] == "sets" else ("group",)))
+            if not all(isinstance(entry[key], str) for key in keys):
                 raise ReleaseError("a table entry without its keys")
         for claim in manifest["guarantees"]:
             if not isinstance(claim["model"], str):
@@ -152,7 +153,7 @@ def _order(attribute: Mapping[str, Any]) -> Sequence[str]:
     domain = attribute.get("order") or attribute.get("domain")
     if attribute["kind"] != "ordinal" or not isinstance(domain, list):
         return ()
-    return [text_of_json(value) for value in domain]
+    return [text_of_json(value) for value in domain if value is not None]
 
 
 def text_of_json(value: Any) -> str:
@@ -243,7 +244,7 @@ def _rows(
     for part in parts:
         is_csv = part.suffix == ".csv"
         names, columns = _csv_columns(part, guarded) if is_csv else _parquet_columns(part)
-        whole = {entry["group"], *([entry["count"]] if entry.get("count") else [])}
+        whole = {entry[key] for key in ("group", "count") if entry.get(key)}
         wanted = whole | set(entry["attributes"]) | buckets
         if len(set(names)) != len(names) or set(names) != wanted:
             raise ReleaseError("columns that are not those of the manifest")
@@ -283,9 +284,11 @@ def _parquet_columns(file: Path) -> tuple[list[str], list[Sequence[Any]]]:
     columns: list[Sequence[Any]] = []
     for column in table.columns:
         inner = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        finer = pa.types.is_time64(inner)  # than Python's times
-        values = (column.cast(pa.string()) if finer else column).to_pylist()
-        if finer or _is_text(inner):
+        member = inner.value_type if pa.types.is_list(inner) else inner
+        finer = pa.types.is_time64(member)  # than Python's times
+        texts = pa.string() if member is inner else pa.list_(pa.string())
+        values = (column.cast(texts) if finer else column).to_pylist()
+        if member is inner and (finer or _is_text(inner)):
             values = [None if value is None else _Text(value) for value in values]
         columns.append(values)
     return table.column_names, columns
@@ -309,7 +312,7 @@ def _cell(value: Any, reading: Reading) -> Cell:
         members = [
             point_of_text(each, reading.type) if isinstance(each, str) else point_of_value(each)
             for each in value
-        ]
+        ]  # a missing member is the point None
         return ValueSet(tuple(Exact(point) for point in members))
     return Exact(point_of_value(value))
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import association, local, models, people, sliced
+from . import association, local, models, people, set_layout, sliced
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, Point, point_of_text
 from .release import (
@@ -34,12 +34,15 @@ CHECKED = {
     "linkable": {"attribute", "d", "alpha"},
     **local.CHECKED,
     **association.CHECKED,
+    **set_layout.CHECKED,
 }
 DECLARED = ("delta-presence", "differential-privacy")
 
 
 def problems(release: Published) -> list[str]:
     """Return what contradicts itself in a release whose files could be read."""
+    if release.manifest["layout"] == "sets":
+        return set_layout.problems(release) or _domain_problems(release)
     # The contents only mean something once manifest and tables fit each other.
     return _manifest_problems(release) or _content_problems(release)
 
@@ -161,7 +164,8 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
             for point in points
         )
     if isinstance(domain, list) and isinstance(cell, Exact):
-        return points[0] in {point_of_text(text_of_json(value), reading.type) for value in domain}
+        listed = [text_of_json(value) for value in domain if value is not None]
+        return points[0] in {point_of_text(text, reading.type) for text in listed}
     return True
 
 
@@ -177,6 +181,8 @@ def _end(text: str, type: str) -> Point:
 
 def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:
     """Whether a guarantee that files can show holds for every group of the release."""
+    if claim["model"] in set_layout.CHECKED:
+        return set_layout.claim_holds(release, claim)
     if claim["model"] in local.CHECKED:
         return local.claim_holds(release, claim)
     if claim["model"] in association.CHECKED:

@@ -216,7 +216,7 @@ def test_sets_read_back(tmp_path, format):
     sets.save(tmp_path / "out", format=format)
     again = Release.load(tmp_path / "out")
     assert same(again, sets)
-    assert again.tables["records"]["x"].type == pa.list_(pa.string())
+    assert again.tables["records"]["x"].type == pa.list_(pa.dictionary(pa.uint8(), pa.string()))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from sfumato.answers.answer import Answerer, answer, paper_interval
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
 from sfumato.answers.microdata import to_microdata
+from sfumato.answers.reconstruction import Reconstruction, reconstruct
 from sfumato.answers.relative_error import recq
 
 __all__ = [
@@ -10,9 +11,11 @@ __all__ = [
     "Answerer",
     "Count",
     "Estimate",
+    "Reconstruction",
     "Sum",
     "answer",
     "paper_interval",
+    "reconstruct",
     "recq",
     "to_microdata",
 ]

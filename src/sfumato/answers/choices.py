@@ -65,7 +65,7 @@ class CellReader:
         self._listed: tuple[str, ...] = ()
         self._domain: Span | None = None
         if isinstance(entry.domain, tuple):
-            self._listed = entry.domain
+            self._listed = entry.listed
         elif isinstance(entry.domain, Bounds) and self.line is not None:
             bounds = entry.domain
             self._domain = self.line.first_at(bounds.min), self.line.last_at(bounds.max)

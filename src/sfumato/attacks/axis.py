@@ -158,7 +158,7 @@ class Axis:
                 case Range(low, high):
                     texts += (low, high)
         if release.entry.kind is Kind.ORDINAL and isinstance(release.entry.domain, tuple):
-            texts += release.entry.domain
+            texts += release.entry.listed
         self._places(list(dict.fromkeys(texts)), release.entry.dtype)
 
     def _stretches(self, release: Published, cells: Iterable[Cell]) -> _Stretches:
@@ -201,7 +201,7 @@ class Axis:
     def _order(self, entry: AttributeEntry) -> dict[Key, int]:
         if entry.kind is not Kind.ORDINAL or not isinstance(entry.domain, tuple):
             return {}
-        return {self._place(text, entry.dtype): i for i, text in enumerate(entry.domain)}
+        return {self._place(text, entry.dtype): i for i, text in enumerate(entry.listed)}
 
     def _add_ordinal(
         self,

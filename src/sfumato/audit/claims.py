@@ -24,6 +24,7 @@ from sfumato.models import (
 )
 from sfumato.models.association import BoundAssociation
 from sfumato.models.buckets import FEWEST_VALUES
+from sfumato.models.sets import SetCloseness, SetModel
 
 UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
@@ -57,6 +58,8 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
 def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verdict:
     if any(isinstance(value, int | float) and value > _LARGEST for value in claim.values()):
         raise ParameterError(f"{model.name} has a parameter above {_LARGEST:,}")
+    if isinstance(model, SetModel):
+        return _of_sets(claim, model, evidence)
     statistics, totals = _counted(model, evidence)
     notes = [evidence.note]
     if model.of_tables:
@@ -85,6 +88,25 @@ def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verd
         )
         notes.append(f"reaches {', '.join(greatest)}")
     return Verdict(claim, holds, bound.worst(statistics), "; ".join(filter(None, notes)))
+
+
+def _of_sets(claim: Mapping[str, Any], model: SetModel, evidence: Evidence) -> Verdict:
+    """Return whether sets that were drawn as stated satisfy the claim."""
+    (attribute,) = model.needs
+    if attribute not in evidence.sets:
+        raise ParameterError(f"{model.name} is about '{attribute}', whose cells are not sets")
+    found = evidence.sets[attribute]
+    notes = []
+    if isinstance(model, SetCloseness):
+        if model.prior == "data":
+            notes.append("given the stated masses")
+        if model.distance == "ordered":
+            if not found.has_order:
+                raise ParameterError(f"{model.name}: '{attribute}' has no order")
+            notes.append("by its bound, the distance of values without order")
+    how, masses = found.randomization, found.masses
+    holds, worst = model.holds_for(how, masses), model.level(how, masses)
+    return Verdict(claim, holds, worst, "; ".join(notes))
 
 
 def _buckets_of_one_value(histogram: Histogram, totals: dict[str, Total]) -> str:

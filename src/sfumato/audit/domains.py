@@ -72,6 +72,10 @@ class Domain:
         if self.entry.role is Role.QUASI_IDENTIFIER:
             self.check_generalized(column)
             return column.cells
+        return self.check_values(column)
+
+    def check_values(self, column: Coded) -> pa.Array:
+        """Return the distinct values; ReleaseDamaged unless all are exact and in the domain."""
         if is_text(column.cells.type) and not is_text(self.entry.dtype) and len(column.cells):
             raise _damage(self.entry, "has cells that are not of its type")
         return self.exact_values(column)

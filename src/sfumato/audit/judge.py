@@ -7,8 +7,12 @@ from os import PathLike
 from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
 from sfumato.audit.report import AuditReport, Verdict
+from sfumato.models import SetAnonymity, SetDiversity
 from sfumato.release import Manifest, Release
 from sfumato.schema.attribute import Role
+
+_OF_SIZES = (SetDiversity.name, SetAnonymity.name)
+_SECRET = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
 
 
 def audit(release: Release | str | PathLike[str]) -> AuditReport:
@@ -69,10 +73,16 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
         f"nothing is claimed about the values of '{entry.name}', so nothing says that they are "
         "protected"
         for entry in manifest.attributes
-        if manifest.layout in ("local", "anatomized", "sliced")
-        and entry.role in (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+        if manifest.layout in ("local", "anatomized", "sliced", "sets")
+        and entry.role in _SECRET
         and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
     ]
+    if any(verdict.claim["model"] in _OF_SIZES for verdict in verdicts):
+        remarks.append(
+            "set-diversity is a bound for people who hold all values equally likely: the shares "
+            "of values can be reconstructed from the release, and then a common value in a set "
+            "may be far likelier than 1/l; set-closeness bounds what is learnt"
+        )
     if verdicts and all(verdict.holds is None for verdict in verdicts):
         remarks.append("no claim could be checked: the published files cannot show any of them")
     return remarks

@@ -19,6 +19,7 @@ from sfumato.audit.groups import (
     smallest_crowds,
 )
 from sfumato.audit.local import examine_local
+from sfumato.audit.sets import examine_sets
 from sfumato.audit.statistics import Evidence, SensitiveValues
 from sfumato.audit.structure import (
     anatomy_tables,
@@ -96,6 +97,7 @@ LAYOUTS: dict[str, Callable[[Release], Evidence]] = {
     "anatomized": _anatomized,
     "sliced": _sliced,
     "local": examine_local,
+    "sets": examine_sets,
 }
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.audit.coded import comparable
 from sfumato.audit.domains import Domain
+from sfumato.measures.set_randomization import Masses, Randomization
 from sfumato.models import GroupStatistics, Histogram, Total
 from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
@@ -50,6 +51,18 @@ class SensitiveValues:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SetEvidence:
+    """How an attribute's randomised sets were drawn, and between which masses they are said to lie.
+
+    `has_order` says that one value can be more than another.
+    """
+
+    randomization: Randomization
+    masses: Masses | None
+    has_order: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """What the published tables show of their groups, all consistent.
@@ -57,7 +70,8 @@ class Evidence:
     `sizes` counts people a group; `crowds` how many of them cannot be told apart by their
     quasi-identifiers; `repeats`, where these stand in tables of their own, how many share the
     commonest combination, by table. `buckets` has the sensitive values by bucket, where a layout
-    has buckets. `note` says what had to be taken on trust.
+    has buckets; `sets` how those of attributes were drawn whose cells are sets. `note` says what
+    had to be taken on trust.
     """
 
     sizes: Ints
@@ -66,6 +80,7 @@ class Evidence:
     note: str = ""
     buckets: Mapping[str, SensitiveValues] = field(default_factory=dict)
     repeats: Ints | None = None
+    sets: Mapping[str, SetEvidence] = field(default_factory=dict)
 
 
 def statistics_of(

@@ -43,6 +43,17 @@ def record_tables(manifest: Manifest) -> list[TableEntry]:
     return tables
 
 
+def set_table(manifest: Manifest) -> TableEntry:
+    """Return the one table `records` of a release of sets, which has no groups, checked."""
+    if [table.name for table in manifest.tables] != ["records"]:
+        raise ReleaseDamaged("a release of sets has one table 'records', and this one has not")
+    (table,) = manifest.tables
+    if table.group is not None or table.count is not None:
+        raise ReleaseDamaged("table 'records' has groups or counts, and sets have neither")
+    _check_coverage(manifest, [table])
+    return table
+
+
 def anatomy_tables(manifest: Manifest) -> list[TableEntry]:
     """Return the tables of an anatomised release, checked: `qi_1` …, `sensitive_1` …, `kept_1` …"""
     tables, _ = _without_units(manifest)

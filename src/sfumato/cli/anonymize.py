@@ -94,8 +94,9 @@ def publication_lines(made: Publication) -> list[str]:
     manifest = made.manifest
     withheld = f", {manifest.suppressed} withheld" if manifest.suppressed else ""
     plural = "" if made.groups == 1 else "s"
+    groups = f" in {made.groups} group{plural}" if made.groups else ""
     lines = [
-        f"{manifest.method}: {manifest.rows} rows in {made.groups} group{plural}{withheld}",
+        f"{manifest.method}: {manifest.rows} rows{groups}{withheld}",
         "guarantees: " + "; ".join(claim_text(claim) for claim in manifest.guarantees),
     ]
     if made.ncp is not None:

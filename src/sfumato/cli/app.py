@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
-from sfumato.cli import anonymize, audit, check, compose, demo, init
+from sfumato.cli import anonymize, audit, check, compose, demo, init, reconstruct
 from sfumato.cli.show import one_line
 from sfumato.errors import ClaimBroken, SfumatoError
 from sfumato.version import __version__
@@ -41,6 +41,7 @@ app.command("check", epilog=check.EXAMPLE)(check.check)
 app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
 app.command("compose", epilog=compose.EXAMPLE)(compose.compose)
+app.command("reconstruct", epilog=reconstruct.EXAMPLE)(reconstruct.reconstruct)
 app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 
 

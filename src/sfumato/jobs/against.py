@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attacks.narrowed import Narrowed, narrowed
-from sfumato.attacks.view import KNOWN
+from sfumato.attacks.view import KNOWN, View
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods import Method
 from sfumato.release import Release
@@ -42,6 +42,7 @@ def kept_apart(
     Refuses (Infeasible) what breaks an l; (ParameterError) releases that claim nothing of the kind.
     """
     release = publish(method)
+    View.of(release)  # called for its refusal of layouts that cannot be held against others
     stated = _stated(release)
 
     def findings() -> Found:

@@ -203,5 +203,8 @@ def _refuse_own_fault(release: Release) -> None:
 
 
 def _group_count(release: Release) -> int:
-    table = next(entry for entry in release.manifest.tables if entry.group)
+    """Return the number of groups; sets have none."""
+    table = next((entry for entry in release.manifest.tables if entry.group), None)
+    if table is None:
+        return 0
     return int(pc.count_distinct(release.tables[table.name]["group"]).as_py())

@@ -109,6 +109,7 @@ def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> 
     try:
         table = flagged(encode(data, schema), data)
         if isinstance(method, Mondrian):
+            method.refuse_roles(table)
             asked = [KAnonymity(method.k), *(m for m in method.models if m.checkable)]
             refuse_infeasible(table, asked)
             return ()

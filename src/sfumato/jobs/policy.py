@@ -41,7 +41,7 @@ class Policy:
         """Return the policy in a YAML file.
 
         Refuses (SchemaError, one line) unknown keys, with the nearest valid one, impossible
-        values, and roles that no method of this version protects.
+        values, and keys that contradict a role.
         """
         path = Path(path)
         return cls(parse(read_yaml(path), str(path)), path.parent)

@@ -23,10 +23,15 @@ Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Number = StrictInt | StrictFloat
 # The keys of an attribute that ask for a privacy model, and those that only steer one.
 MODEL_KEYS = ("l", "variant", "c", "t", "distance", "alpha", "beta")
+# Those that only methods of random sets know.
+SET_KEYS = ("k", "max_eta", "prior")
 
-_FOR_SENSITIVE = (*MODEL_KEYS, "min_width", "missing")
-_FOR_SEMI_SENSITIVE = MODEL_KEYS
-_NOT_YET = (Role.SENSITIVE_QUASI_IDENTIFIER,)
+_FOR_SENSITIVE = (*MODEL_KEYS, *SET_KEYS, "min_width", "missing")
+_ALLOWED = {
+    Role.SENSITIVE: _FOR_SENSITIVE,
+    Role.SEMI_SENSITIVE: MODEL_KEYS,
+    Role.SENSITIVE_QUASI_IDENTIFIER: ("l", "variant", "t", "distance", *SET_KEYS, "missing"),
+}
 
 
 class _Section(BaseModel):
@@ -61,11 +66,19 @@ class AttributePolicy(_Section):
     distance: StrictStr | None = None
     alpha: Number | None = None
     beta: Number | None = None
+    k: StrictInt | None = None
+    max_eta: StrictInt | None = None
+    prior: StrictStr | None = None
 
     def asked(self) -> dict[str, Any]:
         """Return the keys for privacy models that are given."""
         given = self.model_dump(include=set(MODEL_KEYS))
         return {key: given[key] for key in MODEL_KEYS if given[key] is not None}
+
+    def asked_of_sets(self) -> dict[str, Any]:
+        """Return the keys that are given and only methods of random sets know."""
+        given = self.model_dump(include=set(SET_KEYS))
+        return {key: given[key] for key in SET_KEYS if given[key] is not None}
 
 
 class MethodPolicy(_Section):
@@ -115,7 +128,7 @@ class PolicyFile(_Section):
     @property
     def protected(self) -> dict[str, AttributePolicy]:
         """The attributes of which all or some cells are sensitive, by name."""
-        roles = (Role.SENSITIVE, Role.SEMI_SENSITIVE)
+        roles = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
         return {
             name: attribute
             for name, attribute in self.attributes.items()
@@ -127,7 +140,7 @@ def parse(content: Any, name: str) -> PolicyFile:
     """Return the checked content of the policy called `name`.
 
     Refuses (SchemaError, one line) unknown keys, with the nearest valid one, impossible values,
-    and roles that no method of this version protects.
+    and keys that contradict a role.
     """
     try:
         return PolicyFile.model_validate(content)
@@ -152,22 +165,16 @@ _CHOICES = {
 
 def _check_attribute(name: str, attribute: AttributePolicy) -> None:
     """Refuse keys that contradict the role; the exception becomes one line of the policy."""
-    if attribute.role in _NOT_YET:
-        raise ValueError(
-            f"column '{name}': no method of this version protects {attribute.role} attributes; "
-            "make it quasi-identifier, semi-sensitive or sensitive"
-        )
-    for key in MODEL_KEYS:
+    for key in (*MODEL_KEYS, *SET_KEYS):
         if key in attribute.model_fields_set and getattr(attribute, key) is None:
             raise ValueError(f"column '{name}': `{key}` is empty; give it a value or leave it out")
-    if attribute.role is not Role.SENSITIVE:
-        allowed = _FOR_SEMI_SENSITIVE if attribute.role is Role.SEMI_SENSITIVE else ()
-        for key in _FOR_SENSITIVE:
-            if key in attribute.model_fields_set and key not in allowed:
-                raise ValueError(
-                    f"column '{name}': `{key}` is for sensitive attributes, and this one is "
-                    f"{attribute.role}"
-                )
+    allowed = _ALLOWED.get(attribute.role, ())
+    for key in _FOR_SENSITIVE:
+        if key in attribute.model_fields_set and key not in allowed:
+            raise ValueError(
+                f"column '{name}': `{key}` is for sensitive attributes, and this one is "
+                f"{attribute.role}"
+            )
     if attribute.domain is not None and attribute.kind is not None:
         is_numeric = attribute.kind is Kind.NUMERIC
         if is_numeric != isinstance(attribute.domain, DomainBounds):

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from sfumato.errors import ParameterError
 from sfumato.jobs.policy_errors import nearest
 from sfumato.jobs.policy_file import MODEL_KEYS, AttributePolicy, PolicyFile
+from sfumato.jobs.set_requests import SET_METHODS, is_kept_by_sets, set_protection
 from sfumato.methods import METHODS, Method
 from sfumato.models import (
     AlphaKAnonymity,
@@ -24,6 +25,7 @@ from sfumato.models import (
     TCloseness,
     from_claim,
 )
+from sfumato.models.sets import SetModel
 
 _BETA_VARIANTS = ("basic", "enhanced")
 
@@ -55,8 +57,12 @@ def method_of(policy: PolicyFile) -> Method:
         for key, value in given.items()
         if key in fields
     }
+    if name not in SET_METHODS:
+        _refuse_of_sets(policy)
     if takes_models:
         parameters["models"] = _models(policy)
+    elif name in SET_METHODS:
+        parameters["protection"] = set_protection(policy, parameters)
     elif "protection" in fields:
         parameters["protection"] = _protection(policy)
     else:
@@ -196,11 +202,12 @@ def _guarantees(policy: PolicyFile) -> list[Model]:
             model = from_claim(claim)
         except ParameterError as error:
             raise ParameterError(f"`guarantees`, entry {number}: {error}") from None
-        of_buckets = isinstance(model, LUniqueBuckets | TCloseBuckets)
-        sensitive = policy.protected if of_buckets else policy.sensitive
+        of_cells = isinstance(model, LUniqueBuckets | TCloseBuckets | SetModel)
+        sensitive = policy.protected if of_cells else policy.sensitive
         for name in model.needs:
             if name not in sensitive:
-                kind = "sensitive or semi-sensitive" if of_buckets else "sensitive"
+                of_sets = isinstance(model, SetModel)
+                kind = f"sensitive{'' if of_sets or not of_cells else ' or semi-sensitive'}"
                 raise ParameterError(
                     f"`guarantees`, entry {number}: '{name}' is not a {kind} attribute; "
                     f"{nearest(name, sensitive)}"
@@ -237,6 +244,16 @@ def _protection(policy: PolicyFile) -> dict[str, LUniqueBuckets | TCloseBuckets]
         except ParameterError as error:
             raise ParameterError(f"{place}: {error}") from None
     return found
+
+
+def _refuse_of_sets(policy: PolicyFile) -> None:
+    """Refuse keys that only methods of random sets know."""
+    for name, attribute in policy.protected.items():
+        for key in attribute.asked_of_sets():
+            raise ParameterError(
+                f"`attributes.{name}.{key}`: {policy.method.name} cannot be asked for it; "
+                "use sensitive-qid"
+            )
 
 
 # Methods that have an `l` and take no other model
@@ -280,6 +297,8 @@ def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:
 
 def _is_kept(model: Model, parameters: Mapping[str, Any]) -> bool:
     """Whether what a method with these parameters gives is the model, or implies it."""
+    if isinstance(model, SetModel):
+        return is_kept_by_sets(model, parameters)
     match model:
         case KAnonymity(k):
             return bool(k <= parameters.get("k", 0))

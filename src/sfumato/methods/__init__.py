@@ -15,6 +15,8 @@ from sfumato.methods.method import Method
 from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.ng import NG
 from sfumato.methods.probabilistic import Probabilistic
+from sfumato.methods.rating import Rating
+from sfumato.methods.sensitive_qid import SensitiveQID, SetProtection
 from sfumato.methods.slicing import Slicing
 from sfumato.methods.slppa import SLPPA
 from sfumato.methods.top_down import TopDown
@@ -37,6 +39,8 @@ METHODS: dict[str, type[Method]] = {
         Probabilistic,
         Hybrid,
         DP,
+        SensitiveQID,
+        Rating,
     )
 }
 
@@ -56,6 +60,9 @@ __all__ = [
     "Method",
     "Mondrian",
     "Probabilistic",
+    "Rating",
+    "SensitiveQID",
+    "SetProtection",
     "Slicing",
     "TopDown",
 ]

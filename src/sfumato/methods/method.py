@@ -51,6 +51,11 @@ class Method(ABC):
 
     def release(self, table: Table, randomness: Randomness) -> Release:
         """Return a release of a coded table."""
+        self.refuse_roles(table)
+        return self._release(table, randomness)
+
+    def refuse_roles(self, table: Table) -> None:
+        """Refuse (ParameterError) attributes of roles that the method cannot protect."""
         for attribute in table.schema:
             if attribute.role not in self.handles:
                 raise ParameterError(
@@ -63,7 +68,6 @@ class Method(ABC):
                     f"{self.name} does not count missing values of '{attribute.name}'; "
                     "leave `missing` excluded, or use mondrian"
                 )
-        return self._release(table, randomness)
 
     @abstractmethod
     def _release(self, table: Table, randomness: Randomness) -> Release:

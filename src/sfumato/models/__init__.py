@@ -17,6 +17,7 @@ from sfumato.models.l_diversity import LDiversity, LUniqueGroups
 from sfumato.models.linkable import Linkable
 from sfumato.models.min_width import MinimumWidth
 from sfumato.models.model import BoundModel, Model
+from sfumato.models.sets import SetAnonymity, SetCloseness, SetDiversity
 from sfumato.models.statistics import GroupStatistics, Histogram, Total
 from sfumato.models.t_closeness import TCloseness
 
@@ -34,6 +35,9 @@ MODELS: dict[str, type[Model]] = {
         AlphaBetaGammaDelta,
         Linkable,
         MinimumWidth,
+        SetDiversity,
+        SetCloseness,
+        SetAnonymity,
         DeltaPresence,
     )
 }
@@ -78,6 +82,9 @@ __all__ = [
     "Linkable",
     "MinimumWidth",
     "Model",
+    "SetAnonymity",
+    "SetCloseness",
+    "SetDiversity",
     "TCloseBuckets",
     "TCloseness",
     "Total",

@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.int32]
 class Published:
     """Published tables with what the manifest must say of them; a maker's whole output."""
 
-    layout: Literal["generalized", "anatomized", "sliced", "local"]
+    layout: Literal["generalized", "anatomized", "sliced", "local", "sets"]
     tables: Mapping[str, pa.Table]
     entries: Sequence[TableEntry]
     attributes: Sequence[AttributeEntry]

@@ -12,6 +12,7 @@ file by attribute: the format has checksums of tables only, and a judge relies o
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from pathlib import Path
@@ -28,7 +29,11 @@ from sfumato.release.hierarchy_files import HIERARCHIES, read_hierarchies, write
 from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
 from sfumato.release.release import FileFormat, Release
 from sfumato.release.set_cells import set_texts, sets_from_texts
+from sfumato.release.set_columns import is_list, normal_sets, plain_types
 from sfumato.release.tables import NUMBER
+
+# So few that the texts of the sets in them stay far below Arrow's limit of 2 GiB.
+_ROWS_OF_SETS = 1 << 18
 
 
 def save(
@@ -108,8 +113,17 @@ def _write(release: Release, folder: Path, format: FileFormat, formula_guard: bo
 
 
 def _write_parquet(table: pa.Table, path: Path) -> None:
+    plain = plain_types(table.schema)
     with path.open("xb") as sink:
-        pq.write_table(table, sink, compression="zstd")
+        if plain == table.schema:
+            pq.write_table(table, sink, compression="zstd")
+            return
+        # Arrow writes coded members as they are and cannot read them, so the file tells it to
+        # expect plain values, in the place where Arrow keeps such notes itself
+        note = base64.b64encode(plain.serialize().to_pybytes()).decode()
+        with pq.ParquetWriter(sink, table.schema, compression="zstd", store_schema=False) as writer:
+            writer.write_table(table, row_group_size=_ROWS_OF_SETS)
+            writer.add_key_value_metadata({"ARROW:schema": note})
 
 
 def _write_csv(table: pa.Table, path: Path, formula_guard: bool) -> None:
@@ -170,7 +184,7 @@ def _read_table(folder: Path, entry: TableEntry, manifest: Manifest, guarded: bo
             table = _typed(csv_cells.read_csv(path, guarded), entry, manifest)
         else:
             paths = parts(path) if path.is_dir() else [path]
-            table = pa.concat_tables([_read_parquet(part) for part in paths])
+            table = pa.concat_tables([_read_parquet(part, manifest) for part in paths])
         table.validate(full=True)
     except (pa.ArrowException, ValueError, OSError):  # the message may hold a cell
         raise ReleaseDamaged(f"the file of table '{entry.name}' does not read as a table") from None
@@ -180,14 +194,28 @@ def _read_table(folder: Path, entry: TableEntry, manifest: Manifest, guarded: bo
 _FIELD_NUMBER = {b"PARQUET:field_id"}  # Arrow's own
 
 
-def _read_parquet(path: Path) -> pa.Table:
+def _read_parquet(path: Path, manifest: Manifest) -> pa.Table:
     # Not `read_table`, which takes folder names such as `year=2026` for columns.
     with pq.ParquetFile(path) as file:
-        table = file.read()
+        table = _read_sets(file, manifest) if manifest.layout == "sets" else file.read()
     notes = [table.schema.metadata, *(field.metadata for field in table.schema)]
     if any(set(note or {}) - _FIELD_NUMBER for note in notes):
         raise ReleaseDamaged(f"the file '{path.name}' carries metadata beside its table")
     return table
+
+
+def _read_sets(file: pq.ParquetFile, manifest: Manifest) -> pa.Table:
+    """Return the table with sets coded batch by batch: as plain values they fill the memory."""
+    names = {entry.name for entry in manifest.attributes}
+    batches = []
+    for batch in file.iter_batches():
+        table = pa.Table.from_batches([batch])
+        for position, field in enumerate(table.schema):
+            if is_list(field.type) and field.name in names:
+                coded = normal_sets(table[position], manifest.attribute(field.name))
+                table = table.set_column(position, field.name, coded)
+        batches.append(table)
+    return pa.concat_tables(batches) if batches else file.read()
 
 
 def _typed(texts: pa.Table, entry: TableEntry, manifest: Manifest) -> pa.Table:

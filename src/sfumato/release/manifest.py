@@ -77,13 +77,16 @@ class Bounds(_Part):
 
 
 class AttributeEntry(_Part):
-    """One published attribute; `domain` lists texts of values, in order where they have one."""
+    """One published attribute; `domain` lists texts of values, in order where they have one.
+
+    Among randomised sets a missing value is a value like others: null in the list.
+    """
 
     name: Name
     role: Role
     kind: Kind
     type: str
-    domain: Bounds | tuple[str, ...] | None = None
+    domain: Bounds | tuple[str | None, ...] | None = None
 
     @field_validator("name")
     @classmethod
@@ -112,6 +115,12 @@ class AttributeEntry(_Part):
     def dtype(self) -> pa.DataType:
         """The data type of the attribute's exact values."""
         return dtype_from_name(self.type)
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The texts of values that the domain lists, none if it lists none; without a null."""
+        values = self.domain if isinstance(self.domain, tuple) else ()
+        return tuple(text for text in values if text is not None)
 
 
 class TableEntry(_Part):
@@ -169,6 +178,9 @@ class Manifest(_Part):
         names = [entry.name for entry in self.attributes]
         _refuse_twice(names, "attribute")
         _refuse_twice((entry.name for entry in self.tables), "table")
+        for entry in self.attributes:
+            if self.layout != "sets" and isinstance(entry.domain, tuple) and None in entry.domain:
+                raise ValueError(f"the domain of '{entry.name}' lists a missing value")
         for table in self.tables:
             if not set(table.attributes).issubset(names):
                 raise ValueError(f"table '{table.name}' has an attribute that is not listed")

@@ -24,8 +24,11 @@ def set_texts(column: pa.ChunkedArray) -> pa.Array:
     ['{33 | 41}', '{7}', None]
     """
     lists = column.combine_chunks()
-    members = to_texts(lists.flatten()).dictionary_encode()
-    spelled = pa.array([item(text) for text in members.dictionary.to_pylist()], pa.string())
+    members = lists.flatten()
+    if not pa.types.is_dictionary(members.type):
+        members = to_texts(members).dictionary_encode()
+    known = to_texts(members.dictionary).to_pylist()
+    spelled = pa.array([item(text) for text in known], pa.string())
     texts = pc.fill_null(spelled.take(members.indices), NULL)
     rows = pa.ListArray.from_arrays(_offsets(lists), texts)
     joined = pc.binary_join_element_wise("{", pc.binary_join(rows, _BETWEEN), "}", "")

@@ -3,8 +3,9 @@
 Text columns are `dictionary<int32, string>` whose dictionary holds exactly the texts that occur,
 sorted. This is a matter of privacy: a dictionary left over from the input would publish values of
 suppressed rows, and the order of first occurrence tells about the input's order. Columns of ids
-and counts are int32. All other columns have the data type that the manifest gives. No column is
-chunked, and there is no schema metadata: some libraries keep the input's index there.
+and counts are int32. Columns of sets are lists of codes (`set_columns.py`). All other columns have
+the data type that the manifest gives. No column is chunked, and there is no schema metadata: some
+libraries keep the input's index there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from sfumato.errors import ReleaseDamaged
 from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import Manifest, TableEntry
+from sfumato.release.set_columns import is_list, normal_sets
 from sfumato.schema.attribute import RESERVED_SUFFIX
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -90,9 +92,9 @@ def _normal_column(
     if pa.types.is_null(column.type):
         empty = pa.chunked_array([pa.nulls(len(column), dtype)])
         return text_column(empty) if is_text(dtype) else empty.combine_chunks()
-    if manifest.layout == "sets" and _is_list(column.type):
-        dtype = pa.list_(dtype)
-    elif column.type != dtype and not any(f(column.type) and f(dtype) for f in _RESTORABLE):
+    if manifest.layout == "sets" and is_list(column.type):
+        return normal_sets(column, manifest.attribute(name))
+    if column.type != dtype and not any(f(column.type) and f(dtype) for f in _RESTORABLE):
         raise ValueError("another type")
     return column.cast(dtype).combine_chunks()
 
@@ -101,7 +103,3 @@ def _numbers(column: pa.ChunkedArray, may_miss: bool) -> pa.Array:
     if not pa.types.is_integer(column.type) or (column.null_count and not may_miss):
         raise ValueError("not integers")
     return column.cast(NUMBER).combine_chunks()
-
-
-def _is_list(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_list(dtype) or pa.types.is_large_list(dtype))

@@ -45,8 +45,10 @@ class StatedColumn:
         return bool(self.highs.equals(self.column.values))
 
 
-def stated_column(column: Column, atoms: int) -> StatedColumn:
+def stated_column(column: Column, atoms: int, *, even: bool = False) -> StatedColumn:
     """Return the column over its stated domain; a range of numbers has at most so many atoms.
+
+    Atoms of whole numbers differ in width by one at most; `even` ones do not, save the last.
 
     Refuses (ParameterError) attributes whose domain the policy does not state.
     """
@@ -59,7 +61,7 @@ def stated_column(column: Column, atoms: int) -> StatedColumn:
             "supply a file that lists every value that can occur, or drop the hierarchy"
         )
     if column.kind is Kind.NUMERIC and attribute.hierarchy is None:
-        return _numeric(column, atoms)
+        return _numeric(column, atoms, even)
     return _listed(column)
 
 
@@ -105,7 +107,7 @@ def _stated_values(attribute: Attribute, dtype: pa.DataType) -> pa.Array:
     )
 
 
-def _numeric(column: Column, atoms: int) -> StatedColumn:
+def _numeric(column: Column, atoms: int, even: bool) -> StatedColumn:
     """Return the column over a range of numbers, cut into atoms of equal width."""
     attribute, dtype = column.attribute, column.values.type
     if attribute.domain is None:
@@ -120,7 +122,10 @@ def _numeric(column: Column, atoms: int) -> StatedColumn:
         lows, highs = _float_atoms(low, high, atoms, dtype)
     else:
         count = min(atoms, high - low + 1)
+        width = -(-(high - low + 1) // count)
         starts = [low + (high - low + 1) * i // count for i in range(count)]
+        if even:
+            starts = list(range(low, high + 1, width))
         ends = [*(start - 1 for start in starts[1:]), high]
         lows, highs = _from_numbers(starts, dtype), _from_numbers(ends, dtype)
     tops = _numbers(highs)

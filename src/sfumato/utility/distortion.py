@@ -108,7 +108,7 @@ class _Ladder:
         self._labels = frozenset(inner - {ROOT})
         self._listed = {}
         if isinstance(entry.domain, tuple) and entry.kind is Kind.ORDINAL:
-            self._listed = {text: place for place, text in enumerate(entry.domain)}
+            self._listed = {text: place for place, text in enumerate(entry.listed)}
 
     def shares(self, texts: list[str]) -> npt.NDArray[np.float64]:
         """Return level / height of each cell."""

@@ -1,0 +1,127 @@
+"""From counted sets back to a cross table: the estimators of the sensitive-QID paper, and others.
+
+Let w be the numbers of records whose sets contain each cell (`set_counts.py`). A set holds the own
+value of a record with probability x and any other value with probability y, attribute by
+attribute and independently, so the expected w is δn, where n is the true table and δ the Kronecker
+product of (x − y)·I + y·11ᵀ. δ is never made: it is applied axis by axis, in O(|C|·q)
+for |C| cells and q attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.answers.set_axes import Axis
+from sfumato.errors import ParameterError
+
+Reals = npt.NDArray[np.float64]
+
+# The Bayes iteration ends when a step moves less than this share of all records; or after so many
+# steps, or so many visits of cells, which take about half an hour.
+TOLERANCE = 1e-5
+MOST_STEPS = 10_000
+MOST_VISITS = 20_000_000_000
+
+
+def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
+    """Return the table that equation 26 leads to, divided as in equation 27.
+
+    And the number of steps, and whether the last one was small enough.
+
+    Steps are made from w on. The table keeps the total, and no cell of it is negative. The paper
+    ends when steps are "sufficiently small"; here that is a stated share of the records. Going on
+    does not make it better: it begins to follow the noise.
+
+    Source: the sensitive-QID paper, section V-D2.
+    """
+    table = counts.copy()
+    total = counts.sum()
+    mixing = [(axis.own - axis.other, axis.other) for axis in axes]
+    most = min(MOST_STEPS, max(MOST_VISITS // counts.size, 1))
+    steps, moved = 0, np.inf
+    while moved > TOLERANCE * total and steps < most:
+        expected = _applied(mixing, table)
+        # nothing is expected only where no record can be
+        ratio = np.divide(counts, expected, out=expected, where=expected > 0)
+        new = _applied(mixing, ratio)
+        new *= table
+        table -= new
+        moved = np.abs(table, out=table).sum()
+        table = new
+        steps += 1
+    table /= prod(axis.eta for axis in axes)
+    return table, steps, bool(moved <= TOLERANCE * total)
+
+
+def inverse(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, Reals]:
+    """Return δ⁻¹w, which is unbiased and may be negative, and an estimate of its cells' variances.
+
+    A record adds g = ∏ (1[its set contains the value] − y)/(x − y) to a cell. Records are
+    randomised independently, and the expectation of g is 1 for the cell of the record and 0 for
+    all others; so the variance of a cell is Σ E g² − n. The sum of g² over the records, less the
+    estimate of n, is an unbiased estimate of it, which may fall below 0 too. It is about the
+    randomness of the sets alone: the people are taken as they are.
+
+    Refuses (ParameterError) attributes whose sets say nothing about the values.
+    """
+    for axis in axes:
+        if not axis.is_telling:
+            raise ParameterError(
+                f"the sets of '{axis.name}' do not depend on the value, so there is nothing to "
+                "invert; leave the attribute out or use another method"
+            )
+    # The sum of w along an axis is η times that without the axis: −y of a record is −y/η of w.
+    own = [axis.own - axis.other for axis in axes]
+    factors = [(1 / c, -a.other / (a.eta * c)) for a, c in zip(axes, own, strict=True)]
+    table = _applied(factors, counts)
+    squares = [
+        ((1 - 2 * a.other) / c**2, a.other**2 / (a.eta * c**2))
+        for a, c in zip(axes, own, strict=True)
+    ]
+    variance = _applied(squares, counts)
+    variance -= table
+    return table, variance
+
+
+def value_adding(axes: Sequence[Axis], counts: Reals, rows: int) -> Reals:
+    """Return equation 18: a record's weight is spread evenly over the cells that it may be in.
+
+    The rest of its weight, by which its own cell is not among them, goes to all others.
+
+    Source: the sensitive-QID paper, section V-D1.
+    """
+    inside = prod(axis.eta for axis in axes)
+    outside = counts.size - inside
+    chance = prod(axis.own for axis in axes)
+    table = counts * (chance / inside)
+    if outside:
+        table += (rows - counts) * ((1 - chance) / outside)
+    return table
+
+
+def random(sizes: tuple[int, ...], rows: int, rng: np.random.Generator) -> Reals:
+    """Return a table of uniformly distributed numbers, scaled to the right total.
+
+    The paper does not say how its baseline is drawn.
+    """
+    table = rng.random(sizes)
+    table *= rows / table.sum()
+    return table
+
+
+def _applied(factors: Sequence[tuple[float, float]], table: Reals) -> Reals:
+    """Return (a·I + b·11ᵀ) ⊗ … applied to a table, (a, b) being the factors of an axis."""
+    out = table.copy()
+    for place, (alone, spread) in enumerate(factors):
+        if spread == 0:
+            out *= alone
+            continue
+        sums = out.sum(axis=place, keepdims=True)
+        sums *= spread
+        out *= alone
+        out += sums
+    return out
