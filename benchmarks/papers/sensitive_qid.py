@@ -89,10 +89,10 @@ def adult(folder: Path) -> Data:
     return Data("Adult", pa.table(columns), 15)
 
 
-def census(folder: Path) -> Data:
+def census(folder: Path, count: int = CENSUS_ROWS) -> Data:
     """Return the sample of the census, blown up by resampling to the paper's number of rows."""
     rows = pq.read_table(folder / "uscensus1990_sample.parquet")
-    chosen = np.random.Generator(np.random.PCG64(7)).integers(0, rows.num_rows, CENSUS_ROWS)
+    chosen = np.random.Generator(np.random.PCG64(7)).integers(0, rows.num_rows, count)
     columns = {}
     for name in rows.column_names:
         column = pc.cast(rows[name], pa.string()).combine_chunks().dictionary_encode()
@@ -149,9 +149,9 @@ def cell(data: Data, width: int, **asked: Any) -> dict[str, Any]:
         release = method.release(table, Randomness.test(number))
         found = measure(data, release, names, ("bayes", "inverse", "value-adding", "random"))
         if "l" in asked:
-            rated = Rating(protection=protections(data, names, asked["l"])).release(
-                table, Randomness.test(number)
-            )
+            # as in its paper: what no group has room for is published all the same
+            rating = Rating(protection=protections(data, names, asked["l"]), left_over="repeat")
+            rated = rating.release(table, Randomness.test(number))
             found["rating"] = measure(data, rated, names, ("value-adding",))["value-adding"]
         for name, numbers in found.items():
             by.setdefault(name, []).append(numbers)

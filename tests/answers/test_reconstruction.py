@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles import reconstruction as oracle
 
 from sfumato.answers import reconstruct, set_estimators
-from sfumato.answers.reconstruction import METHODS
+from sfumato.answers.reconstruction import OF_SETS
 from sfumato.answers.set_axes import read_axis
 from sfumato.answers.set_counts import containing
 from sfumato.errors import ParameterError, ReleaseDamaged
@@ -71,13 +71,28 @@ def test_the_inverse_is_that_of_the_dense_matrix(case):
 def test_bayes_goes_the_steps_of_equation_26(case):
     attributes, _, published = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(set_estimators, "MOST_STEPS", 30)
+        patch.setattr(set_estimators, "_AHEAD", 0.0)  # no extrapolation
+        patch.setattr(set_estimators, "MOST_VISITS", 30)
         found = reconstruct(as_release(attributes, published), names(attributes))
-    wanted = oracle.bayes(published, attributes, set_estimators.TOLERANCE, 30)
+    wanted = oracle.bayes(published, attributes, 0.0, found.steps)
     assert found.counts.ravel() == pytest.approx(wanted, rel=1e-7, abs=1e-9)
     assert found.counts.sum() == pytest.approx(len(published))
     assert (found.counts >= 0).all()
-    assert 1 <= found.steps <= 30
+    assert 1 <= found.steps <= 31
+
+
+@given(cases())
+def test_extrapolated_bayes_is_as_likely_as_the_steps_that_it_leaves_out(case):
+    attributes, _, published = case
+    found = reconstruct(as_release(attributes, published), names(attributes))
+    steps = oracle.bayes(published, attributes, set_estimators.TOLERANCE, 2_000)
+    own, theirs = (
+        oracle.log_likelihood(published, attributes, each)
+        for each in (found.counts.ravel().tolist(), steps)
+    )
+    assert own >= theirs - 1e-3 * len(published)
+    assert found.counts.sum() == pytest.approx(len(published))
+    assert (found.counts >= 0).all()
 
 
 @given(cases())
@@ -213,7 +228,7 @@ def test_bayes_comes_closer_than_value_adding_on_skewed_tables(q, p, eta):
     made = coded_release(members, [d] * q, [(p, eta)] * q)
     off = {
         method: np.linalg.norm(reconstruct(made, "abc"[:q], method, rng).counts - truth)
-        for method in METHODS
+        for method in OF_SETS
     }
     assert off["bayes"] < 0.5 * off["value-adding"]
     assert off["bayes"] < 0.5 * off["random"]
@@ -315,7 +330,7 @@ def test_files_give_what_memory_gives(tmp_path, format):
 def test_a_release_without_records_has_counts_of_nought():
     columns = {"a": pa.array([], pa.list_(pa.int32()))}
     made = release([attribute("a", "int32", ["1", "2", "3"])], columns, {"a": {"p": 1, "eta": 2}})
-    for method in METHODS:
+    for method in OF_SETS:
         found = reconstruct(made, ["a"], method, np.random.default_rng(1))
         assert found.counts.tolist() == [0, 0, 0]
 
@@ -336,14 +351,19 @@ def test_questions_that_make_no_sense_are_refused(asked, options, message):
     assert message in str(refusal.value)
 
 
-def test_other_layouts_are_refused():
+def test_each_layout_has_its_methods():
     made = release(
         [attribute("a", "int32", None, Kind.NUMERIC)],
         {"a": pa.array([1], pa.int32())},
         {},
-        "sliced",
+        "generalized",
     )
-    with pytest.raises(ParameterError, match=r"from the layout sets only.*has sliced; a later"):
+    for method in OF_SETS:
+        with pytest.raises(ParameterError, match=r"for the layout sets.*has generalized; use `pl"):
+            reconstruct(made, ["a"], method, np.random.default_rng(1))
+    with pytest.raises(ParameterError, match="for other layouts than sets"):
+        reconstruct(mixed(), ["age"], "plausible", np.random.default_rng(1))
+    with pytest.raises(ParameterError, match="`plausible` needs a generator"):
         reconstruct(made, ["a"])
 
 

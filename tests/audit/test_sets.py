@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 from sfumato.audit import audit
 from sfumato.errors import ReleaseDamaged
 from sfumato.measures.set_randomization import largest_p, mass_interval
+from sfumato.publish.set_kernels import random_sets
+from sfumato.randomness import Randomness
 from sfumato.release import AttributeEntry, Manifest, Release, TableEntry
+from sfumato.release.set_columns import set_column
 from sfumato.schema import Hierarchy
 
 from .conftest import with_attribute, with_claims, with_manifest
@@ -115,16 +119,29 @@ def test_a_sound_release_holds_all_that_it_claims(sets):
     assert [v.worst for v in report.guarantees] == pytest.approx([2, 0.3, 3, 3, 0.4])
     notes = [v.note for v in report.guarantees]
     assert notes[0] == notes[2] == notes[3] == ""
-    assert "by its bound" in notes[1]
-    assert notes[4] == "given the stated masses"
+    # files show sets, not the p that they were drawn with
+    assert notes[1].startswith("given the stated p; by its bound")
+    assert notes[4] == "given the stated p and masses"
 
 
-def test_it_says_that_diversity_is_a_bound_for_a_uniform_prior(sets):
-    (line,) = audit(sets).problems
-    assert "equally likely" in line
-    assert "reconstructed" in line
-    only_close = with_claims(sets, *(c for c in CLAIMS if c["model"] == "set-closeness"))
-    assert audit(only_close).problems == ()
+@pytest.mark.parametrize("claims", [CLAIMS, CLAIMS[:1], CLAIMS[2:3], CLAIMS[3:4]])
+def test_it_says_that_diversity_is_a_bound_for_a_uniform_prior(sets, claims):
+    """Once, whichever of the models of sizes is claimed, and the release may be relied on."""
+    report = audit(with_claims(sets, *claims))
+    (line,) = (line for line in report.problems if "nothing is claimed" not in line)
+    assert line.startswith("set-diversity is a bound for people who hold all values equally likely")
+    assert "reconstructed from the release" in line
+    assert "may be far likelier than 1/l" in line
+    assert "set-closeness bounds what is learnt" in line
+    assert report.ok
+
+
+def test_closeness_needs_no_such_warning(sets):
+    close = [claim for claim in CLAIMS if claim["model"] == "set-closeness"]
+    # of the three attributes, the disease alone is not claimed to be close
+    assert audit(with_claims(sets, *close)).problems == (
+        "nothing is claimed about the values of 'disease', so nothing says that they are protected",
+    )
 
 
 def test_it_says_of_which_attributes_nothing_is_claimed(sets):
@@ -401,3 +418,82 @@ def test_other_layouts_list_no_missing_value(sets):
     with pytest.raises(ReleaseDamaged, match="lists a missing value"):
         Manifest.from_json(text)
     assert Manifest.from_json(sets.manifest.to_json()) == sets.manifest
+
+
+# --- sets that were drawn in another way ----------------------------------------------------------
+
+DRAWN = ("a", "b", "c", "d", "e")
+
+
+def drawn(rows: int, p: float, stated: float, own: int = 0, eta: int = 2) -> Release:
+    """Return a release of one value alone, whose sets are drawn with p; another may be stated."""
+    codes = np.full(rows, own, np.int32)
+    rng = Randomness.test(rows).generator("sets")
+    lines = random_sets(codes, p=p, eta=eta, d=len(DRAWN), rng=rng, dtype=np.uint8)
+    column = set_column(lines, pa.array(DRAWN))
+    manifest = Manifest(
+        method="sensitive-qid",
+        layout="sets",
+        software="sfumato 0.1.0",
+        created="2026-01-31",
+        rows=rows,
+        attributes=(entry("x", "sensitive", "categorical", "string", DRAWN),),
+        tables=(TableEntry(name="records", attributes=("x",)),),
+        guarantees=({"model": "set-diversity", "attribute": "x", "l": eta},),
+        parameters={"sets": {"x": {"p": stated, "eta": eta}}},
+    )
+    return Release(manifest, {"records": pa.table({"x": column})})
+
+
+@pytest.mark.parametrize(("p", "stated"), [(1.0, 0.1), (0.9, 0.1), (1.0, 0.4)])
+@pytest.mark.parametrize("own", [0, 4])
+def test_another_p_than_the_stated_one_shows_where_a_value_dominates(p, stated, own):
+    with pytest.raises(ReleaseDamaged, match="not drawn with the stated p and eta"):
+        audit(drawn(1000, p, stated, own))
+
+
+def test_values_that_the_sets_leave_out_show():
+    """Every value is in a set by chance, however rare it is."""
+    release = drawn(1000, 1.0, 1.0)
+    always = pa.array([["a", "b"]] * 1000)
+    with pytest.raises(ReleaseDamaged, match="not drawn with the stated p and eta"):
+        audit(Release(release.manifest, {"records": pa.table({"x": always})}))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 40, 1000, 20_000])
+@pytest.mark.parametrize("p", [0.001, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("eta", [1, 2, 5])
+def test_a_proper_draw_is_never_refused(rows, p, eta):
+    """Whatever chance does with few rows, and with one value alone."""
+    for own in range(2):
+        assert audit(drawn(rows, p, p, own, eta)).ok
+
+
+def test_the_sets_of_rating_are_no_draws():
+    release = drawn(1000, 1.0, 0.1)
+    rated = with_manifest(release, method="rating")
+    assert audit(rated).ok
+
+
+# --- values that are too common to be hidden among l ----------------------------------------------
+
+
+def rated(sets: list[list[str]]) -> tuple[str, ...]:
+    release = with_manifest(drawn(len(sets), 1.0, 1.0, eta=len(sets[0])), method="rating")
+    told = audit(Release(release.manifest, {"records": pa.table({"x": texts(sets)})}))
+    assert told.ok
+    return told.problems[1:]  # behind what is said of diversity
+
+
+def test_a_value_in_all_sets_of_rating_is_told():
+    """Two groups have it, and whoever else has it repeats their sets."""
+    groups = [["a", "b"]] * 2 + [["a", "c"]] * 2
+    (line,) = rated(groups + [["a", "b"]] * 3)
+    assert line.startswith("7 of 7 sets of 'x' hold the same value: more than 1/2 of the people")
+    assert "the files do not tell how many" in line
+    # one record may have joined a group that the value then leaves a set of
+    circle = [["a", "b"], ["b", "c"], ["a", "c"]]
+    (line,) = rated(groups + circle)
+    assert line.startswith("6 of 7 sets")
+    assert rated(groups + circle + [["b", "c"]]) == ()
+    assert rated([["a", "b"]] * 2 + [["c", "d"]] * 2) == ()

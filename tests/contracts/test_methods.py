@@ -92,7 +92,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "hybrid": [{"k": 2, "sample": 0.9, "perturb": 0.3}, {"k": 1, "sample": 0.6, "perturb": 0.0}],
     "dp": [{"epsilon": 1.0, "cuts": 2}, {"epsilon": 0.5, "cuts": 3, "cells": 20_000}],
     "sensitive-qid": [{"l": 2}, {"t": 0.4}, {"l": 2, "t": 0.6, "prior": "data"}],
-    "rating": [{"l": 2}, {"l": 3}],
+    "rating": [{"l": 2}, {"l": 3}, {"l": 2, "left_over": "repeat"}],
 }
 # Methods whose noise is OpenDP's, which takes no seed: no run of them can be repeated.
 NOT_REPEATABLE = {"dp"}

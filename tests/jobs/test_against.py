@@ -228,3 +228,15 @@ def test_what_the_new_data_do_not_tell_is_reckoned_with_at_its_worst():
     )
     found = narrowed(release, [earlier], new, "disease", 2)
     assert (found.people, found.broken, found.fewest) == (4, 1, 1)
+
+
+def test_random_sets_are_not_held_against_others(home):
+    """Neither as the new release nor as an earlier one; nothing is then written."""
+    run(home, "spring", "anatomy, l: 2")
+    with pytest.raises(ParameterError, match=r"layout 'sets' cannot be composed"):
+        run(home, "autumn", "sensitive-qid, l: 2", against=[home / "spring-out"])
+    assert not (home / "autumn-out").exists()
+    run(home, "spring", "rating, l: 2", force=True)
+    with pytest.raises(ParameterError, match=r"layout 'sets' cannot be composed"):
+        run(home, "autumn", "anatomy, l: 2", against=[home / "spring-out"])
+    assert not (home / "autumn-out").exists()

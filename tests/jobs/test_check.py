@@ -139,3 +139,45 @@ def test_flags_that_are_not_there_are_a_problem_beside_others(flagged, tmp_path)
         "the flags of column 'age' are column 'pivate', which is not in the table; "
         "did you mean 'private'?",
     ]
+
+
+@pytest.mark.parametrize(
+    ("method", "age", "expected"),
+    [
+        ("mondrian, k: 2", "sensitive-quasi-identifier", "mondrian cannot protect 'age'"),
+        ("mondrian, k: 2", "semi-sensitive, density: 0.5", "mondrian cannot protect 'age'"),
+        ("anatomy", "sensitive-quasi-identifier", "anatomy cannot protect 'age'"),
+        ("sensitive-qid", "semi-sensitive, density: 0.5", "sensitive-qid cannot protect 'age'"),
+        ("rating", "semi-sensitive, density: 0.5", "rating cannot protect 'age'"),
+    ],
+)
+def test_roles_that_a_method_cannot_protect_are_a_problem(patients, policy, method, age, expected):
+    report = check(patients, policy(f"{{name: {method}}}", age=f"{{role: {age}}}"))
+    (problem,) = report.problems
+    assert problem.startswith(expected)
+    assert problem.endswith("choose another method or role")
+
+
+def test_what_sets_cannot_keep_and_what_is_doubtful_of_them(patients, policy):
+    roles = {"sex": "{role: sensitive, t: 0.3}", "disease": "{role: sensitive, l: 4}"}
+    report = check(patients, policy("{name: sensitive-qid, l: 2}", **roles))
+    assert report.fits
+    assert any("go together" in warning for warning in report.warnings)
+    two = roles | {"sex": "{role: sensitive}"}
+    report = check(patients, policy("{name: sensitive-qid, l: 2}", **two))
+    assert report.problems == (
+        "'sex': an attribute with 2 values has no set of 2 that would tell anything; give it `t` "
+        "instead of `l`",
+    )
+
+
+def test_records_that_rating_leaves_over(tmp_path, policy):
+    rows = [f"P{n},{n},F,1,{'Flu' if n < 6 else 'Gout' if n < 8 else 'HIV'},1" for n in range(9)]
+    data = tmp_path / "few.csv"
+    data.write_text("\n".join(["name,age,sex,zip,disease,income", *rows]) + "\n")
+    roles = {"disease": "{role: sensitive}", "zip": "{role: insensitive}"}
+    (problem,) = check(data, policy("{name: rating, l: 2}", **roles)).problems
+    assert problem.startswith("l = 2 is infeasible for 'disease': 3 records")
+    report = check(data, policy("{name: rating, l: 2, left_over: repeat}", **roles))
+    assert report.fits
+    assert any(w.startswith("3 of 9 records of 'disease' are left") for w in report.warnings)

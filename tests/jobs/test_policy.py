@@ -287,8 +287,57 @@ WRONG = {
                 {"model": "set-closeness", "attribute": "disease", "t": 0.2, "prior": "free"}
             ],
         },
-        "sensitive-qid does not give set-closeness to this degree",
+        "sensitive-qid does not give set-closeness to this degree; ask the method for more, or "
+        "change the entry",
     ),
+    "close sets of rating": (
+        {
+            "method": {"name": "rating", "l": 3},
+            "guarantees": [{"model": "set-closeness", "attribute": "disease", "t": 0.2}],
+        },
+        "rating does not give set-closeness to this degree; use sensitive-qid, or change",
+    ),
+    "diverse sets of rating that repeats them": (
+        {
+            "method": {"name": "rating", "l": 3, "left_over": "repeat"},
+            "guarantees": [{"model": "set-diversity", "attribute": "disease", "l": 3}],
+        },
+        "rating does not give set-diversity to this degree; use sensitive-qid, or change",
+    ),
+    "groups of sensitive-qid": (
+        {
+            "method": {"name": "sensitive-qid", "l": 3},
+            "guarantees": [{"model": "k-anonymity", "k": 2}],
+        },
+        "sensitive-qid does not give k-anonymity to this degree; use mondrian, or change",
+    ),
+    **{
+        f"sets as a guarantee of {method['name']}": (
+            {
+                "method": method,
+                "guarantees": [
+                    {"model": "k-anonymity", "k": 1},
+                    {"model": "set-diversity", "attribute": "disease", "l": 2},
+                ],
+            },
+            f"`guarantees`, entry 2: set-diversity is about random sets, which {method['name']} "
+            "does not publish; use sensitive-qid, or drop the entry",
+        )
+        for method in (
+            {"name": "mondrian", "k": 2},
+            {"name": "anatomy", "l": 2},
+            {"name": "lgb", "k": 2, "l": 2},
+            {"name": "dp", "epsilon": 1},
+        )
+    },
+    **{
+        f"missing values that {name} leaves out": (
+            {"disease": {"missing": "excluded"}, "method": {"name": name, "l": 2}},
+            f"`attributes.disease`.missing: {name} counts a missing value like any other; leave "
+            "the key out, or make it `value`",
+        )
+        for name in ("sensitive-qid", "rating")
+    },
     "flag": ({"age": {"flag": "age_private"}}, "`flag` is for semi-sensitive columns"),
     "rule": ({"age": {"when": "age > 3"}}, "`when` is for semi-sensitive columns"),
     "keep": ({"age": {"keep": True}}, "`keep` is for insensitive columns"),
@@ -499,3 +548,18 @@ def test_l_of_one_is_warned_of():
     )
     (warning,) = asked.warnings()
     assert "'age'" in warning
+
+
+def test_sets_may_say_that_missing_values_count():
+    for name in ("sensitive-qid", "rating"):
+        asked = policy(disease={"missing": "value"}, method={"name": name, "l": 2})
+        assert asked.method().l == 2
+        assert asked.method() == policy(method={"name": name, "l": 2}).method()
+
+
+def test_rating_may_repeat_sets_and_then_keeps_their_size_alone():
+    repeat = {"name": "rating", "l": 3, "left_over": "repeat"}
+    size = {"model": "set-anonymity", "attribute": "disease", "k": 3}
+    assert policy(method=repeat, guarantees=[size]).method() == Rating(l=3, left_over="repeat")
+    with pytest.raises(ParameterError, match="`left_over` must be one of refuse, repeat"):
+        policy(method=repeat | {"left_over": "keep"}).method()

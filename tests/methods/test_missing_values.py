@@ -26,6 +26,8 @@ PARAMETERS = {
     "probabilistic": {"k": 2},
     "hybrid": {"k": 2},
     "dp": {"epsilon": 1.0},
+    "sensitive-qid": {"l": 2},
+    "rating": {"l": 2, "left_over": "repeat"},
 }
 DATA = pa.table({"age": list(range(12)), "disease": ["Flu", "Cold", *[None] * 10]})
 QUASI = Attribute("age", Role.QUASI_IDENTIFIER)

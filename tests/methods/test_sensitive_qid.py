@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 
 import numpy as np
 import pyarrow as pa
@@ -302,18 +303,189 @@ def test_the_codes_of_combinations_are_those_of_their_texts():
     assert found == sorted(["x & 1", '"y & z" & 2', "x & 1", "null & 1"] * 50)
 
 
+STRICTER = [
+    # of two l the larger, in its own variant
+    ({"l": 2}, {"l": 3}, {"l": 3}),
+    ({"l": 4}, {"l": 2.5, "variant": "entropy"}, {"l": 4}),
+    ({"l": 2}, {"l": 2.5, "variant": "entropy"}, {"l": 2.5, "variant": "entropy"}),
+    ({"l": 2}, {"t": 0.3}, {"l": 2, "t": 0.3}),
+    ({"t": 0.2}, {"t": 0.3}, {"t": 0.2}),
+    ({"k": 2, "t": 0.4}, {"k": 5, "l": 3}, {"k": 5, "l": 3, "t": 0.4}),
+    ({"l": 2, "max_eta": 9}, {"l": 2, "max_eta": 4}, {"l": 2, "max_eta": 4}),
+    ({"l": 2, "max_eta": 9}, {"l": 2}, {"l": 2, "max_eta": 9}),
+    # the table's own shares protect only where nobody asked for more
+    ({"t": 0.2, "prior": "data"}, {"t": 0.3, "prior": "data"}, {"t": 0.2, "prior": "data"}),
+    ({"t": 0.2, "prior": "data"}, {"t": 0.3}, {"t": 0.2}),
+    # combinations have no order
+    ({"t": 0.2, "distance": "ordered"}, {"t": 0.2, "distance": "ordered"}, {"t": 0.2}),
+    ({}, {"k": 2}, {"k": 2}),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "both"), STRICTER)
+def test_the_stricter_of_two_protections_keeps_what_both_ask_for(one, other, both):
+    for first, second in ((one, other), (other, one)):
+        found = SetProtection(**first).stricter(SetProtection(**second))
+        assert found == SetProtection(**both)
+
+
+PAIR = [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        (SensitiveQID(l=2, joint=PAIR), SetProtection(l=2)),
+        (
+            SensitiveQID(l=2, joint=PAIR, protection={"b": SetProtection(t=0.2)}),
+            SetProtection(l=2, t=0.2),
+        ),
+        (
+            SensitiveQID(
+                joint=PAIR,
+                protection={"a": SetProtection(k=3), "b": SetProtection(l=2, t=0.2, prior="data")},
+            ),
+            SetProtection(l=2, t=0.2, k=3),
+        ),
+        # what is said of the joint itself wins, be it stricter or not
+        (
+            SensitiveQID(
+                l=4,
+                joint=PAIR,
+                protection={"a": SetProtection(t=0.1), "a & b": SetProtection(t=0.5, k=2)},
+            ),
+            SetProtection(t=0.5, k=2),
+        ),
+        (
+            SensitiveQID(
+                joint=[["a", "b", "c"]],
+                protection={
+                    "a": SetProtection(l=2),
+                    "b": SetProtection(l=3.5, variant="entropy"),
+                    "c": SetProtection(t=0.4),
+                },
+            ),
+            SetProtection(l=3.5, variant="entropy", t=0.4),
+        ),
+    ],
+)
+def test_a_joint_is_protected_by_its_own_entry_or_the_stricter_of_its_parts(method, expected):
+    (names,) = method.joint
+    assert method.protection_of_joint(names) == expected
+    rows = 300
+    data = pa.table({name: [f"{name}{i % size}" for i in range(rows)] for name, size in SIZES})
+    release = published(
+        dataclasses.replace(method, protection={"d": SetProtection(l=2)} | dict(method.protection)),
+        data.drop_columns([name for name in "abc" if name not in names]),
+        Schema.of(dict.fromkeys((*names, "d"), "sensitive")),
+    )
+    joint = " & ".join(names)
+    claims = [claim for claim in release.manifest.guarantees if claim["attribute"] == joint]
+    assert claims == [model.claim() for model in expected.models(joint)]
+    assert audit(release).ok
+
+
+SIZES = (("a", 3), ("b", 4), ("c", 5), ("d", 7))
+
+
+# Doubts
+
+
+def doubts(method: SensitiveQID, **columns: list[object]) -> tuple[str, ...]:
+    schema = Schema.of(dict.fromkeys(columns, "sensitive"))
+    return method.doubts(encode(pa.table(columns), schema))
+
+
+APART = {"a": ["x", "y"] * 200, "b": ["x", "x", "y", "y"] * 100}
+IDLE = "what is asked for '{}' is met by publishing it as it is; ask for more"
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_idle"),
+    [
+        ({"l": 1}, True),
+        ({"k": 1}, True),
+        ({"t": 1}, True),
+        ({"l": 1, "t": 1.0, "k": 1}, True),
+        ({"l": 1, "variant": "entropy"}, True),
+        ({"l": 1.5, "variant": "entropy"}, False),
+        ({"l": 2}, False),
+        ({"k": 2}, False),
+        ({"t": 0.99}, False),
+        ({"l": 1, "t": 0.5}, False),
+    ],
+)
+def test_a_protection_that_asks_for_nothing_is_doubted(asked, is_idle):
+    assert SetProtection(**asked).is_idle == is_idle
+    expected = (IDLE.format("a"), IDLE.format("b")) if is_idle else ()
+    assert doubts(SensitiveQID(**asked), **APART) == expected
+    only = SensitiveQID(t=0.5, protection={"b": SetProtection(**asked)})
+    assert doubts(only, **APART) == expected[1:]
+    # parts of a joint are protected together
+    joint = SensitiveQID(joint=PAIR, **asked, protection={"a & b": SetProtection(t=0.5)})
+    assert doubts(joint, **APART) == ()
+
+
+def pairs(agreeing: int) -> dict[str, list[object]]:
+    """Return two columns of two values: of 1,000 rows so many agree, both values half of each."""
+    same, other = [0, 1] * (agreeing // 2), [0, 1] * ((1000 - agreeing) // 2)
+    return {"a": [*same, *other], "b": [*same, *(1 - value for value in other)]}
+
+
+def test_attributes_that_go_together_are_doubted():
+    """Of two values phi squared is (2 s - 1)**2, where the share s agrees."""
+    assert doubts(SensitiveQID(t=0.3), **pairs(656)) == ()  # 0.097
+    (doubt,) = doubts(SensitiveQID(t=0.3), **pairs(660))  # 0.102
+    assert doubt.startswith("'a' and 'b' go together (phi squared above 0.1)")
+    assert "list them under `joint`" in doubt
+    (doubt,) = doubts(SensitiveQID(t=0.3), **pairs(340))  # which are as much against each other
+    assert doubt.startswith("'a' and 'b'")
+    assert doubts(SensitiveQID(t=0.3, joint=PAIR), **pairs(1000)) == ()
+
+
+def test_exact_attributes_tell_of_sets_too_and_only_of_them():
+    columns = pairs(1000) | {"c": pairs(1000)["a"]}
+    table = encode(
+        pa.table(columns),
+        Schema.of(a="sensitive", b="quasi-identifier", c="quasi-identifier"),
+    )
+    (doubt,) = SensitiveQID(t=0.3).doubts(table)
+    assert "'a' and 'b', 'a' and 'c' go together" in doubt
+    assert "'b' and 'c'" not in doubt
+
+
+def test_few_of_many_pairs_are_named():
+    columns = {name: pairs(1000)["a"] for name in "abcd"}
+    (doubt,) = doubts(SensitiveQID(t=0.3), **columns)
+    assert doubt.count(" and '") == 5
+    assert " and 1 more pairs go together" in doubt
+
+
 def test_doubts_name_attributes_that_go_together():
     data, schema = joint_table()
     (doubt,) = SensitiveQID(t=0.3).doubts(encode(data, schema))
     assert "'a' and 'b'" in doubt and "'a' and 'c'" in doubt
     (rest,) = SensitiveQID(t=0.3, joint=[["a", "b"]]).doubts(encode(data, schema))
     assert "'a' and 'b'" not in rest and "'a' and 'c'" in rest
-    assert any(
-        "combinations" in d
-        for d in SensitiveQID(l=2, joint=[["a", "b"]]).doubts(encode(data, schema))
+
+
+@pytest.mark.parametrize(
+    ("method", "is_doubted"),
+    [
+        (SensitiveQID(l=2, joint=PAIR), True),
+        (SensitiveQID(k=2, joint=PAIR), True),
+        (SensitiveQID(t=0.3, joint=PAIR), False),
+        (SensitiveQID(l=2, joint=PAIR, protection={"b": SetProtection(t=0.5)}), False),
+        (SensitiveQID(t=0.3, joint=PAIR, protection={"a & b": SetProtection(l=2)}), True),
+    ],
+)
+def test_a_joint_with_sizes_alone_is_doubted(method, is_doubted):
+    """Since all combinations of a set may have the same part."""
+    expected = (
+        "`l` of 'a & b' counts combinations: all of a set may share one part; `t` protects the "
+        "parts too",
     )
-    apart = pa.table({"a": ["x", "y"] * 200, "b": ["x", "x", "y", "y"] * 100})
-    assert SensitiveQID(t=0.3).doubts(encode(apart, Schema.of(a="sensitive", b="sensitive"))) == ()
+    assert doubts(method, **APART) == (expected if is_doubted else ())
 
 
 # Refusals
@@ -391,3 +563,71 @@ def test_tables_that_it_cannot_protect_are_refused():
         SensitiveQID(t=0.5, joint=[["a", "b"]]).publish(
             named, Schema.of({"a": "sensitive", "b": "sensitive", "a & b": "quasi-identifier"})
         )
+
+
+@pytest.mark.parametrize(
+    ("asked", "values", "advice"),
+    [
+        (
+            {"l": 2},
+            2,
+            "'a': an attribute with 2 values has no set of 2 that would tell anything; give it `t` "
+            "instead of `l`",
+        ),
+        (
+            {"k": 3},
+            1,
+            "'a': an attribute with 1 value has no set of 3 that would tell anything; give it `t` "
+            "instead of `l`",
+        ),
+        (
+            {"l": 3},
+            3,
+            "'a': sets of 3 from a domain of 3 values would tell nothing; the largest useful `l` "
+            "is 2",
+        ),
+        (
+            {"l": 2, "k": 9, "t": 0.5},
+            6,
+            "'a': sets of 9 from a domain of 6 values would tell nothing; the largest useful `l` "
+            "is 5",
+        ),
+        (
+            {"l": 3.2, "variant": "entropy"},
+            4,
+            "'a': sets of 4 from a domain of 4 values would tell nothing; the largest useful `l` "
+            "is 3",
+        ),
+        (
+            {"t": 1e-13},
+            4,
+            "'a': `t` is too small for a domain of 4 values: p would vanish",
+        ),
+    ],
+)
+def test_what_is_infeasible_is_refused_with_advice(asked, values, advice):
+    data = pa.table({"a": [str(i % values) for i in range(60)]})
+    with pytest.raises(Infeasible) as refusal:
+        SensitiveQID(**asked).publish(data, Schema.of(a="sensitive"))
+    assert str(refusal.value) == advice
+
+
+@pytest.mark.parametrize("values", [2, 3, 7])
+def test_the_advice_can_be_followed(values):
+    data = pa.table({"a": [str(i % values) for i in range(60)]})
+    asked = {"t": 0.3} if values == 2 else {"l": values - 1}
+    assert audit(published(SensitiveQID(**asked), data, Schema.of(a="sensitive"))).ok
+
+
+def test_sets_that_are_kept_too_small_are_refused():
+    data = pa.table({"a": [str(i % 6) for i in range(60)]})
+    with pytest.raises(ParameterError, match="'a': `max_eta` must be at least 4"):
+        SensitiveQID(l=4, max_eta=3).publish(data, Schema.of(a="sensitive"))
+
+
+def test_a_p_of_next_to_nothing_is_kept():
+    """Smaller than one word of 32 bits can tell from 0."""
+    data = pa.table({"a": [str(i % 4) for i in range(2000)]})
+    release = published(SensitiveQID(t=1e-11), data, Schema.of(a="sensitive"))
+    assert 0 < release.manifest.parameters["sets"]["a"]["p"] < 2**-32
+    assert audit(release).ok

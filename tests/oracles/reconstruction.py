@@ -6,6 +6,7 @@ tuple of sets. Cells are all combinations of values, in order.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations, product
 from random import Random
@@ -140,6 +141,21 @@ def bayes(
     for _, _, eta in attributes:
         size *= eta
     return [x / size for x in table]
+
+
+def log_likelihood(
+    records: list[Published], attributes: list[Attribute], table: list[float]
+) -> float:
+    """Return how likely the counted sets are if the table is the true one, up to a constant."""
+    counted = contained(records, attributes)
+    matrix = [[float(x) for x in row] for row in delta(attributes)]
+    every = range(len(counted))
+    total = 0.0
+    for beta in every:
+        if counted[beta]:
+            expected = sum(matrix[gamma][beta] * table[gamma] for gamma in every)
+            total += counted[beta] * math.log(expected)
+    return total
 
 
 def value_adding(records: list[Published], attributes: list[Attribute]) -> list[Fraction]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import product
+from math import comb
 from typing import Any
 
 from .cells import Exact, ValueSet
@@ -17,6 +20,7 @@ CHECKED = {
     "set-anonymity": {"attribute", "k"},
 }
 PROTECTED = ("sensitive-quasi-identifier", "sensitive")
+IMPOSSIBLE = 1e-20  # a chance that nobody has to reckon with
 Original = Sequence[Mapping[str, Any]]
 
 
@@ -34,6 +38,11 @@ def problems(release: Published) -> list[str]:
     protected = [name for role in PROTECTED for name in release.with_role(role)]
     if not isinstance(sets, dict) or set(sets) != set(protected):
         return ["sets of other attributes than the protected ones"]
+    if not all(isinstance(release.attributes[name].get("domain"), list) for name in sets):
+        return ["sets of values that are not listed"]
+    stated = _claim_problems(release) + _mass_problems(release) + _joint_problems(release)
+    if stated:
+        return stated
     rows = release.tables["records"]
     found = [] if len(rows) == manifest["rows"] else ["another number of records"]
     for name, how in sets.items():
@@ -56,7 +65,111 @@ def problems(release: Published) -> list[str]:
     for name in release.attributes:
         if name not in sets and any(not isinstance(row[name], Exact) for row in rows):
             found.append(f"{name}: a cell that is not exact")
+    if not found and manifest["method"] != "rating":
+        found = [f"{n}: sets that chance does not draw so" for n in sets if _is_odd(release, n)]
     return found
+
+
+def _claim_problems(release: Published) -> list[str]:
+    sets = release.manifest["parameters"]["sets"]
+    found = []
+    for claim in release.manifest["guarantees"]:
+        if claim["model"] in CHECKED:
+            how = sets.get(claim["attribute"])
+            if how is None:
+                found.append("a claim about sets that are not there")
+            elif claim.get("prior") == "data" and "masses" not in how:
+                found.append("a claim about masses that are not stated")
+    return found
+
+
+def _mass_problems(release: Published) -> list[str]:
+    found = []
+    for name, how in release.manifest["parameters"]["sets"].items():
+        if "masses" in how:
+            low, high = how["masses"]
+            # the mean of the masses of all sets
+            mean = Fraction(how["eta"], len(release.attributes[name]["domain"]))
+            if not 0 <= Fraction(str(low)) <= mean <= Fraction(str(high)) <= 1:
+                found.append(f"{name}: masses that no table has")
+    return found
+
+
+def _joint_problems(release: Published) -> list[str]:
+    """Return what is wrong with joint attributes, and with the ranges of any."""
+    parameters = release.manifest["parameters"]
+    domains = {name: release.attributes[name]["domain"] for name in parameters["sets"]}
+    found = []
+    for name, parts in parameters.get("joint", {}).items():
+        if name not in parameters["sets"] or name != " & ".join(parts):
+            found.append(f"{name}: not joined of its parts")
+            continue
+        values: list[list[str]] = [[] for _ in parts]
+        for text in domains[name]:
+            pieces = _pieces(text)
+            if len(pieces) != len(parts):
+                return [*found, f"{name}: a value that is no combination"]
+            for seen, piece in zip(values, pieces, strict=True):
+                if piece not in seen:
+                    seen.append(piece)
+        if [" & ".join(each) for each in product(*values)] != domains[name]:
+            found.append(f"{name}: not all combinations, or in another order")
+        for part, seen in zip(parts, values, strict=True):
+            plain = [json.loads(each) if each[0] == '"' else each for each in seen]
+            domains[part] = [None if each == "null" else each for each in plain]
+    for name, edges in parameters.get("bins", {}).items():
+        labels = [label for label in domains.get(name, ()) if label is not None]
+        if all(isinstance(edge, int) for edge in edges):
+            ends = [*(edge - 1 for edge in edges[1:-1]), edges[-1]]
+            wanted = [
+                f"[{low}, {high}]" if low < high else str(low)
+                for low, high in zip(edges, ends, strict=False)
+            ]
+        else:
+            wanted = labels if len(labels) == len(edges) - 1 else []
+        if labels != wanted or not labels:
+            found.append(f"{name}: ranges with other edges")
+    return found
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the parts of a combination, as they are spelt: ampersands in quotes do not part."""
+    pieces, piece, quoted, at = [], "", False, 0
+    while at < len(text):
+        if not quoted and text.startswith(" & ", at):
+            pieces.append(piece)
+            piece, at = "", at + 3
+            continue
+        if text[at] == "\\":
+            piece, at = piece + text[at], at + 1
+        elif text[at] == '"':
+            quoted = not quoted
+        piece, at = piece + text[at], at + 1
+    return [*pieces, piece]
+
+
+def _is_odd(release: Published, name: str) -> bool:
+    """Whether some value is in more sets, or in fewer, than any table would give by chance."""
+    how = release.manifest["parameters"]["sets"][name]
+    rows, domain = release.tables["records"], domain_of(release, name)
+    p, eta, d = how["p"], how["eta"], len(domain)
+    blind = (1 - p) * eta / d
+    own, other = p + blind, (p * (eta - 1) / (d - 1) if d > 1 else p) + blind
+    sets = [{member.point for member in row[name].members} for row in rows]
+    for value in domain:
+        held = sum(value in each for each in sets)
+        if _tail(len(rows), held, own) < IMPOSSIBLE:
+            return True
+        if _tail(len(rows), len(rows) - held, 1 - other) < IMPOSSIBLE:
+            return True
+    return False
+
+
+def _tail(count: int, least: int, chance: float) -> float:
+    """Return how likely at least so many of all come true."""
+    return sum(
+        comb(count, n) * chance**n * (1 - chance) ** (count - n) for n in range(least, count + 1)
+    )
 
 
 def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:

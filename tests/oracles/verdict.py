@@ -42,7 +42,8 @@ DECLARED = ("delta-presence", "differential-privacy")
 def problems(release: Published) -> list[str]:
     """Return what contradicts itself in a release whose files could be read."""
     if release.manifest["layout"] == "sets":
-        return set_layout.problems(release) or _domain_problems(release)
+        found = _manifest_problems(release) or set_layout.problems(release)
+        return found or _domain_problems(release)
     # The contents only mean something once manifest and tables fit each other.
     return _manifest_problems(release) or _content_problems(release)
 

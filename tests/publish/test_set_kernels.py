@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations
 from math import comb
 
@@ -117,3 +118,50 @@ def test_the_same_generator_gives_the_same_sets():
     )
     assert (one == same).all()
     assert (one != other).any()
+
+
+# The coin
+
+
+@pytest.mark.parametrize("numerator", range(1, 64))
+def test_coins_are_exact_where_words_end(numerator, monkeypatch):
+    """With words of four outcomes and a p in 64ths, every third word decides."""
+    monkeypatch.setattr(set_kernels, "_COIN", 4)
+    every = [np.repeat(np.arange(4), 16), np.tile(np.repeat(np.arange(4), 4), 4)]
+    every.append(np.tile(np.arange(4), 16))
+    drawn: list[np.ndarray] = []
+
+    def bits(count, word, source):
+        """Return the next words of those coins that the words before left open."""
+        left = np.arange(64)
+        p = Fraction(numerator, 64)
+        for words in every[: len(drawn)]:
+            sure, p = divmod(p * 4, 1)
+            left = left[words[left] == sure]
+        drawn.append(left)
+        assert len(left) == count
+        return every[len(drawn) - 1][left].astype(word)
+
+    monkeypatch.setattr(set_kernels, "_bits", bits)
+    assert set_kernels._coins(64, Fraction(numerator, 64), rng()).sum() == numerator
+
+
+def test_a_p_below_the_fineness_of_a_word_is_drawn_all_the_same(monkeypatch):
+    """Half of 2**-32: where a word is 0, the next one decides."""
+    words = iter([np.zeros(4, np.uint32), np.array([0, 2**31 - 1, 2**31, 2**32 - 1], np.uint32)])
+    monkeypatch.setattr(set_kernels, "_bits", lambda count, word, source: next(words))
+    coins = set_kernels._coins(4, Fraction(1, 2**33), rng())
+    assert coins.tolist() == [True, True, False, False]
+
+
+def test_the_decimals_of_p_are_meant(monkeypatch):
+    seen = []
+
+    def coins(count, p, source):
+        seen.append(p)
+        return np.zeros(count, bool)
+
+    monkeypatch.setattr(set_kernels, "_coins", coins)
+    random_sets(np.zeros(3, np.int32), p=1e-12, eta=2, d=5, rng=rng(), dtype=np.uint8)
+    random_sets(np.zeros(3, np.int32), p=0.1, eta=2, d=5, rng=rng(), dtype=np.uint8)
+    assert seen == [Fraction(1, 10**12), Fraction(1, 10)]

@@ -7,10 +7,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.errors import ReleaseDamaged
+from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.methods import SensitiveQID
-from sfumato.release import AttributeEntry, Release
-from sfumato.release.set_columns import code_type, normal_sets, set_codes, set_column
+from sfumato.publish import set_records
+from sfumato.release import AttributeEntry, Release, set_columns
+from sfumato.release.set_columns import (
+    code_type,
+    normal_sets,
+    refuse_too_many,
+    set_codes,
+    set_column,
+)
 from sfumato.schema import Kind, Role, Schema
 
 
@@ -73,3 +80,20 @@ def test_files_are_small_and_anybody_can_read_them(tmp_path, values):
     assert file.stat().st_size < rows  # two codes of two bits each and little else
     again = Release.load(tmp_path / "out")
     assert again.tables["records"].equals(release.tables["records"])
+
+
+@pytest.mark.parametrize(("rows", "size"), [(2**30, 2), (2**31 // 5 + 1, 5), (2**31, 1)])
+def test_more_members_than_offsets_can_number_are_refused(rows, size):
+    """Lines of no memory: all are one and the same."""
+    codes = np.broadcast_to(np.zeros((1, 1), np.uint8), (rows, size))
+    with pytest.raises(ParameterError, match=f"{rows} sets of {size} values are more than"):
+        set_column(codes, pa.array(["a", "b"]))
+    refuse_too_many(2**31 // size - 1, size)
+
+
+def test_they_are_refused_before_any_set_is_drawn(monkeypatch):
+    monkeypatch.setattr(set_columns, "MOST_MEMBERS", 7)
+    monkeypatch.setattr(set_records, "random_sets", None)
+    data = pa.table({"x": ["a", "b", "c", "a"]})
+    with pytest.raises(ParameterError, match="at most 1, or publish the rows in several"):
+        SensitiveQID(l=2).publish(data, Schema.of(x="sensitive"))

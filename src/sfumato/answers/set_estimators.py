@@ -21,10 +21,14 @@ from sfumato.errors import ParameterError
 Reals = npt.NDArray[np.float64]
 
 # The Bayes iteration ends when a step moves less than this share of all records; or after so many
-# steps, or so many visits of cells, which take about half an hour.
+# visits of cells, which take about a minute.
 TOLERANCE = 1e-5
-MOST_STEPS = 10_000
-MOST_VISITS = 20_000_000_000
+MOST_VISITS = 2_000_000_000
+# By how much of the way so far an extrapolation may reach ahead; what is left of a cell that would
+# fall below 0; and what counts as nothing (smaller numbers are slow to work with).
+_AHEAD = 0.125
+_LEFT = 0.01
+_NOTHING = 1e-100
 
 
 def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
@@ -36,25 +40,69 @@ def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
     ends when steps are "sufficiently small"; here that is a stated share of the records. Going on
     does not make it better: it begins to follow the noise.
 
-    Source: the sensitive-QID paper, section V-D2.
+    The paper's steps become small slowly, after thousands of them. Here two of them tell where
+    many would lead to (squared extrapolation), a quarter more of them than were made so far at
+    most, lest the end be missed; what makes the counts less likely is taken back.
+
+    Source: the sensitive-QID paper, section V-D2; Varadhan, Roland, "Simple and globally convergent
+    methods for accelerating the convergence of any EM algorithm" (2008), scheme S3.
     """
-    table = counts.copy()
-    total = counts.sum()
     mixing = [(axis.own - axis.other, axis.other) for axis in axes]
-    most = min(MOST_STEPS, max(MOST_VISITS // counts.size, 1))
-    steps, moved = 0, np.inf
-    while moved > TOLERANCE * total and steps < most:
-        expected = _applied(mixing, table)
-        # nothing is expected only where no record can be
-        ratio = np.divide(counts, expected, out=expected, where=expected > 0)
-        new = _applied(mixing, ratio)
-        new *= table
-        table -= new
-        moved = np.abs(table, out=table).sum()
-        table = new
-        steps += 1
-    table /= prod(axis.eta for axis in axes)
-    return table, steps, bool(moved <= TOLERANCE * total)
+    table, small = counts.copy(), TOLERANCE * counts.sum()
+    first, _ = _step(mixing, counts, table)
+    made, way, moved = 1, 1.0, _distance(first, table)
+    while moved > small and made * counts.size < MOST_VISITS:
+        second, likelihood = _step(mixing, counts, first)
+        far, reach = _extrapolated(table, first, second, most=_AHEAD * way)
+        after, reached = _step(mixing, counts, far)
+        if reached < likelihood:  # that of `first`, which `second` is never below
+            far, reach, after = second, 1.0, _step(mixing, counts, second)[0]
+            made += 1
+        table, first = far, after
+        made, way, moved = made + 2, way + 2 * reach + 1, _distance(after, far)
+    first /= prod(axis.eta for axis in axes)
+    return first, made, bool(moved <= small)
+
+
+def _step(
+    mixing: Sequence[tuple[float, float]], counts: Reals, table: Reals
+) -> tuple[Reals, float]:
+    """Return the table after one step of equation 26, and the log-likelihood before it."""
+    expected = _applied(mixing, table)
+    # nothing is expected only where no record can be
+    possible = expected > 0
+    logs = np.log(expected, out=np.zeros_like(expected), where=possible)
+    likelihood = float(np.vdot(counts, logs))
+    ratio = np.divide(counts, expected, out=expected, where=possible)
+    after = _applied(mixing, ratio)
+    after *= table
+    return after, likelihood
+
+
+def _extrapolated(table: Reals, first: Reals, second: Reals, *, most: float) -> tuple[Reals, float]:
+    """Return where three tables in a row lead to, with the same total and nothing below 0.
+
+    And by how many steps' length it is ahead of the first, halved; 1 is that of the last table.
+    """
+    step = first - table
+    bend = second - first - step
+    bent = float(np.linalg.norm(bend))
+    reach = min(float(np.linalg.norm(step)) / bent, most) if bent else 1.0
+    if reach <= 1:
+        return second, 1.0
+    bend *= reach * reach
+    step *= 2 * reach
+    far = table + step
+    far += bend
+    # a cell at 0 would stay there for good
+    np.maximum(far, second * _LEFT, out=far)
+    far[far < _NOTHING] = 0
+    far *= second.sum() / far.sum()
+    return far, reach
+
+
+def _distance(one: Reals, other: Reals) -> float:
+    return float(np.abs(one - other).sum())
 
 
 def inverse(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, Reals]:

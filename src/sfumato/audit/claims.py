@@ -98,8 +98,8 @@ def _of_sets(claim: Mapping[str, Any], model: SetModel, evidence: Evidence) -> V
     found = evidence.sets[attribute]
     notes = []
     if isinstance(model, SetCloseness):
-        if model.prior == "data":
-            notes.append("given the stated masses")
+        # files show sets, not how often the own value was put in on purpose
+        notes.append(f"given the stated p{' and masses' if model.prior == 'data' else ''}")
         if model.distance == "ordered":
             if not found.has_order:
                 raise ParameterError(f"{model.name}: '{attribute}' has no order")

@@ -43,7 +43,8 @@ def audit(release: Release | str | PathLike[str]) -> AuditReport:
     verdicts = tuple(judge(claim, evidence) for claim in release.manifest.guarantees)
     doubts = _doubts(release.manifest, verdicts)
     ok = not doubts and all(verdict.holds is not False for verdict in verdicts)
-    return AuditReport(ok, verdicts, (*doubts, *_remarks(release.manifest, verdicts)))
+    remarks = (*_remarks(release.manifest, verdicts), *evidence.remarks)
+    return AuditReport(ok, verdicts, (*doubts, *remarks))
 
 
 def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:

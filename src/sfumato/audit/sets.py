@@ -1,7 +1,8 @@
 """The `sets` layout: records whose protected cells are sets of values, drawn as the manifest says.
 
-What the files can show is that every set is one that such a draw may give. That p is the stated
-one they cannot: a maker who puts the own value in more often leaves sets of the same kind.
+What the files can show is that every set is one that such a draw may give, and that no value is in
+more of them, or fewer, than chance allows. That p is the stated one they cannot: a maker who puts
+the own value in more often leaves sets of the same kind.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import pyarrow.compute as pc
 from sfumato.audit.coded import coded, comparable
 from sfumato.audit.domains import Domain
 from sfumato.audit.number_line import read_values
+from sfumato.audit.set_parameters import check_parameters
 from sfumato.audit.statistics import Evidence, SetEvidence
 from sfumato.audit.structure import check_roles, set_table
 from sfumato.errors import ParameterError, ReleaseDamaged
@@ -51,21 +53,24 @@ def examine_sets(release: Release) -> Evidence:
             f"and the manifest says {manifest.rows}"
         )
     stated = _stated(manifest)
-    sets = {}
+    check_parameters(manifest, stated.keys())
+    sets, remarks = {}, []
     for attribute in manifest.attributes:
         column = table[attribute.name]
         if attribute.name in stated:
             sets[attribute.name] = _drawn(attribute, stated[attribute.name])
             how = sets[attribute.name].randomization
             held = _check_cells(attribute, column, how.eta)
-            if manifest.method != "rating":  # whose sets are other records' values
+            if manifest.method == "rating":  # whose sets are other records' values
+                remarks += _too_common(attribute, held, how, manifest.rows)
+            else:
                 _check_draw(attribute, held, how, manifest.rows)
         elif is_list(column.type):
             raise _damage(attribute, f"is {attribute.role}, and its cells are sets")
         else:
             Domain.of(attribute, None).check_values(coded(column))
     alone = np.ones(manifest.rows, dtype=np.int64)
-    return Evidence(alone, alone, {}, sets=sets)
+    return Evidence(alone, alone, {}, sets=sets, remarks=tuple(remarks))
 
 
 def _stated(manifest: Manifest) -> Mapping[str, Any]:
@@ -158,6 +163,24 @@ def _check_draw(
     low, high = rows * how.contains_other - margin, rows * how.contains_own + margin
     if len(held) and (held.min() < low or held.max() > high):
         raise _damage(entry, "has sets that were not drawn with the stated p and eta")
+
+
+def _too_common(
+    entry: AttributeEntry, held: npt.NDArray[np.int64], how: Randomization, rows: int
+) -> list[str]:
+    """Return a remark if more records may have some value than there are groups.
+
+    All groups have it then, and so have all sets, save one for each record that joined a group of
+    eta others; these are fewer than eta.
+    """
+    most = int(held.max(initial=0))
+    if how.eta == 1 or not rows or rows - most >= how.eta:
+        return []
+    return [
+        f"{most} of {rows} sets of '{entry.name}' hold the same value: more than 1/{how.eta} of "
+        "the people may have it, and those whom no group had room for are then guessed with a "
+        f"chance above 1/{how.eta}; the files do not tell how many they are"
+    ]
 
 
 def _damage(entry: AttributeEntry, problem: str) -> ReleaseDamaged:

@@ -71,7 +71,7 @@ class Evidence:
     quasi-identifiers; `repeats`, where these stand in tables of their own, how many share the
     commonest combination, by table. `buckets` has the sensitive values by bucket, where a layout
     has buckets; `sets` how those of attributes were drawn whose cells are sets. `note` says what
-    had to be taken on trust.
+    had to be taken on trust, `remarks` what must be said although the claims may stand.
     """
 
     sizes: Ints
@@ -81,6 +81,7 @@ class Evidence:
     buckets: Mapping[str, SensitiveValues] = field(default_factory=dict)
     repeats: Ints | None = None
     sets: Mapping[str, SetEvidence] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 def statistics_of(

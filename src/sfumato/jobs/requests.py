@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.jobs.policy_errors import nearest
 from sfumato.jobs.policy_file import MODEL_KEYS, AttributePolicy, PolicyFile
 from sfumato.jobs.set_requests import SET_METHODS, is_kept_by_sets, set_protection
-from sfumato.methods import METHODS, Method
+from sfumato.methods import METHODS, Method, Mondrian, SensitiveQID
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -247,12 +247,18 @@ def _protection(policy: PolicyFile) -> dict[str, LUniqueBuckets | TCloseBuckets]
 
 
 def _refuse_of_sets(policy: PolicyFile) -> None:
-    """Refuse keys that only methods of random sets know."""
+    """Refuse keys and guarantees that only methods of random sets know."""
     for name, attribute in policy.protected.items():
         for key in attribute.asked_of_sets():
             raise ParameterError(
                 f"`attributes.{name}.{key}`: {policy.method.name} cannot be asked for it; "
                 "use sensitive-qid"
+            )
+    for number, model in enumerate(_guarantees(policy), start=1):
+        if isinstance(model, SetModel):
+            raise ParameterError(
+                f"`guarantees`, entry {number}: {model.name} is about random sets, which "
+                f"{policy.method.name} does not publish; use sensitive-qid, or drop the entry"
             )
 
 
@@ -289,9 +295,11 @@ def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:
     name = policy.method.name
     for number, model in enumerate(_guarantees(policy), start=1):
         if model.checkable and not _is_kept(model, parameters):
+            other = SensitiveQID.name if isinstance(model, SetModel) else Mondrian.name
+            advice = "ask the method for more" if other == name else f"use {other}"
             raise ParameterError(
                 f"`guarantees`, entry {number}: {name} does not give {model.name} to this degree; "
-                "use mondrian, or change the entry"
+                f"{advice}, or change the entry"
             )
 
 

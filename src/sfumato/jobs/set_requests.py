@@ -25,7 +25,8 @@ def set_protection(policy: PolicyFile, parameters: Mapping[str, Any]) -> dict[st
     """Return the protection of attributes that ask for `l`, `t` or `k`, or steer the method's.
 
     Keys that only steer (`max_eta`, `prior`, `distance`, `variant`) are the method's where an
-    attribute does not give them.
+    attribute does not give them. Refuses (ParameterError) keys that the method does not know, and
+    `missing: excluded`, since missing values are members of sets like others.
     """
     method = policy.method.name
     known = _KEYS[method]
@@ -33,6 +34,11 @@ def set_protection(policy: PolicyFile, parameters: Mapping[str, Any]) -> dict[st
     for name, attribute in policy.protected.items():
         own = {**attribute.asked(), **attribute.asked_of_sets()}
         place = f"`attributes.{name}`"
+        if "missing" in attribute.model_fields_set and attribute.missing == "excluded":
+            raise ParameterError(
+                f"{place}.missing: {method} counts a missing value like any other; leave the key "
+                "out, or make it `value`"
+            )
         for key in own:
             if key not in known:
                 raise ParameterError(
@@ -60,6 +66,8 @@ def set_protection(policy: PolicyFile, parameters: Mapping[str, Any]) -> dict[st
 def is_kept_by_sets(model: SetModel, parameters: Mapping[str, Any]) -> bool:
     """Whether sets that are made with these parameters keep a model that is asked for as well."""
     if "protection" not in parameters:
+        return False
+    if isinstance(model, SetDiversity) and parameters.get("left_over") == "repeat":
         return False
     name = model.needs[0]
     given = parameters["protection"].get(name)

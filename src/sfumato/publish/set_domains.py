@@ -22,7 +22,7 @@ from sfumato.release import Bounds
 from sfumato.release.cells import NULL, item, range_cell
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
-from sfumato.schema.text import to_texts
+from sfumato.schema.text import from_texts, to_texts
 from sfumato.table import Column
 from sfumato.table.stated import StatedColumn, stated_column
 
@@ -106,12 +106,22 @@ def _numeric(column: Column, bins: int) -> DomainColumn:
             return DomainColumn(plain)
         bounds = describe(plain).domain
         assert isinstance(bounds, Bounds)
-        stated = replace(plain.attribute, domain=(bounds.min, bounds.max))
+        ends = (_own_form(end, plain.values.type) for end in (bounds.min, bounds.max))
+        stated = replace(plain.attribute, domain=tuple(ends))
         plain = replace(plain, attribute=stated)
     ranges = stated_column(plain, bins, even=True)
     if ranges.is_exact:
         return DomainColumn(ranges.column)
     return DomainColumn(_labelled(ranges), _edges(ranges))
+
+
+def _own_form(end: Any, dtype: pa.DataType) -> Any:
+    """Return an end as values of the type are written: moments may be coarser than it is."""
+    is_time = pa.types.is_time32(dtype)
+    if not is_time and not (pa.types.is_timestamp(dtype) and dtype.unit in ("s", "ms")):
+        return end
+    fine = pa.time64("us") if is_time else pa.timestamp("us", dtype.tz)
+    return to_texts(from_texts(pa.array([str(end)]), fine).cast(dtype, safe=False))[0].as_py()
 
 
 def _labelled(ranges: StatedColumn) -> Column:

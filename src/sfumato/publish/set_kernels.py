@@ -9,6 +9,7 @@ would favour some outcome are thrown away and drawn again, so no choice has a bi
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -30,7 +31,7 @@ _SHORT = 1 << 12
 _OUTCOMES = 1 << 40
 # Rows at a time: random bits and sets of a piece stay in the processor's cache.
 _PIECE = 1 << 16
-# p is kept to this fineness, rounded down: never more of the own values than p says.
+# Outcomes of one word of a coin: those at the edge of p, one in as many, are decided by more words.
 _COIN = 1 << 32
 
 
@@ -39,8 +40,8 @@ def random_sets(
 ) -> Sets:
     """Return a set of eta codes below d for every row, each line sorted.
 
-    With probability p it is the row's own code and eta - 1 of the others, every choice of them
-    equally likely; else it is any eta of all d.
+    With probability p (its decimals are meant) it is the row's own code and eta - 1 of the others,
+    every choice of them equally likely; else it is any eta of all d.
     """
     out = np.empty((len(codes), eta), dtype)
     others, anything = picker(d - 1, eta - 1, dtype), picker(d, eta, dtype) if p < 1 else None
@@ -50,13 +51,24 @@ def random_sets(
         if anything is None:
             _with_own(others(len(own), rng), own, piece)
             continue
-        is_own = _bits(len(own), np.uint32, rng) < int(p * _COIN)
+        is_own = _coins(len(own), Fraction(str(p)), rng)
         heads, tails = np.flatnonzero(is_own), np.flatnonzero(~is_own)
         kept = np.empty((len(heads), eta), dtype)
         _with_own(others(len(heads), rng), own[heads], kept)
         piece[heads] = kept
         piece[tails] = anything(len(tails), rng)
     return out
+
+
+def _coins(count: int, p: Fraction, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return so many draws that are true with the probability p, exactly, however small it is."""
+    sure, rest = divmod(p * _COIN, 1)
+    words = _bits(count, np.uint32, rng)
+    found: npt.NDArray[np.bool_] = words < sure
+    edge = np.flatnonzero(words == sure) if rest else ()
+    if len(edge):
+        found[edge] = _coins(len(edge), rest, rng)
+    return found
 
 
 def picker(m: int, k: int, dtype: Any) -> Picker:

@@ -19,7 +19,7 @@ from sfumato.publish.set_kernels import Sets, random_sets
 from sfumato.randomness import split
 from sfumato.release import AttributeEntry, TableEntry
 from sfumato.release.dtypes import dtype_name
-from sfumato.release.set_columns import code_type, set_column
+from sfumato.release.set_columns import code_type, refuse_too_many, set_column
 from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
@@ -44,6 +44,7 @@ def set_records(
     def drawn(name: str) -> Sets:
         column, how = table[name], randomizations[name]
         _refuse_outside(column, how)
+        refuse_too_many(table.rows, how.eta)  # before there is anything to draw
         return random_sets(
             column.codes[order],
             p=how.p,

@@ -15,13 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.errors import ReleaseDamaged
+from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import AttributeEntry
 from sfumato.schema.kinds import comparable_type
 from sfumato.schema.text import from_texts, to_texts
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
+
+# Offsets of lists are 32-bit numbers with a sign.
+MOST_MEMBERS = 2**31 - 1
 
 
 def is_list(dtype: pa.DataType) -> bool:
@@ -34,6 +37,15 @@ def code_type(size: int) -> type[np.unsignedinteger[Any]]:
     return np.uint8 if size <= 2**8 - 1 else np.uint16 if size <= 2**16 - 1 else np.uint32
 
 
+def refuse_too_many(rows: int, size: int) -> None:
+    """Refuse (ParameterError) sets that have more members in all than a column can hold."""
+    if rows * size > MOST_MEMBERS:
+        raise ParameterError(
+            f"{rows} sets of {size} values are more than a column holds; use sets of at most "
+            f"{MOST_MEMBERS // rows}, or publish the rows in several releases"
+        )
+
+
 def set_column(codes: Codes, values: pa.Array, missing: int | None = None) -> pa.ListArray:
     """Return a column of equally large sets in the form above.
 
@@ -41,8 +53,11 @@ def set_column(codes: Codes, values: pa.Array, missing: int | None = None) -> pa
 
     >>> set_column(np.array([[0, 1], [1, 2]], np.uint8), pa.array(["a", "b"]), 2).to_pylist()
     [['a', 'b'], ['b', None]]
+
+    Refuses (ParameterError) more members than a column can hold.
     """
     rows, size = codes.shape
+    refuse_too_many(rows, size)
     flat = codes.reshape(-1).astype(code_type(len(values)), copy=False)
     indices = pa.array(flat, mask=None if missing is None else flat == missing)
     offsets = np.arange(0, rows * size + 1, size or 1, dtype=np.int32)
