@@ -32,30 +32,35 @@ KNOWN = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """The combinations of cells of some attributes: each once a group, in the order of groups."""
+    """The combinations of cells of some attributes: each once a group, in the order of groups.
+
+    So many records of the group (`count`) have the combination.
+    """
 
     names: tuple[str, ...]
     group: Ints
     cells: Ints
+    count: Ints
 
     @classmethod
-    def of(cls, names: Sequence[str], group: Ints, cells: Ints) -> Block:
+    def of(cls, names: Sequence[str], group: Ints, cells: Ints, count: Ints | None = None) -> Block:
         """Return the block of combinations that may be repeated and in any order."""
-        _, first = np.unique(packed([group, *cells.T]), return_index=True)
-        return cls(tuple(names), group[first], cells[first])
+        _, first, at = np.unique(packed([group, *cells.T]), return_index=True, return_inverse=True)
+        counts = np.bincount(at, count, minlength=len(first)).astype(np.int64)
+        return cls(tuple(names), group[first], cells[first], counts)
 
     def project(self, names: Sequence[str]) -> Block:
         """Return the combinations of some of the attributes."""
         if tuple(names) == self.names:
             return self
         columns = [self.names.index(name) for name in names]
-        return Block.of(names, self.group, self.cells[:, columns])
+        return Block.of(names, self.group, self.cells[:, columns], self.count)
 
     def only(self, groups: Ints) -> Block:
         """Return the combinations of some groups, ascending, which become groups 0, 1, …"""
         place = np.searchsorted(groups, self.group)
         kept = groups[np.minimum(place, len(groups) - 1)] == self.group
-        return Block(self.names, place[kept], self.cells[kept])
+        return Block(self.names, place[kept], self.cells[kept], self.count[kept])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +113,8 @@ class View:
         blocks = []
         for table, names in _TOGETHER[layout](release):
             cells = [reader.cells(table, name) for name in names]
-            blocks.append(Block.of(names, reader.group(table), np.stack(cells, axis=1)))
+            group, count = reader.group(table), reader.count(table)
+            blocks.append(Block.of(names, group, np.stack(cells, axis=1), count))
         held = {
             entry.name: reader.held(entry.name)
             for entry in release.manifest.attributes
@@ -136,6 +142,12 @@ class _Reader:
             raise ReleaseDamaged(f"table '{table}': group ids do not run from 1 without a gap")
         return ids - 1
 
+    def count(self, table: str) -> Ints:
+        """Return how many records each row stands for."""
+        content = self._release.tables[table]
+        counted = "count" in content.column_names
+        return _numbers(content, "count") if counted else np.ones(content.num_rows, np.int64)
+
     def cells(self, table: str, name: str) -> Ints:
         """Return the distinct cell of each row; those in buckets tell nothing of their row."""
         content = self._release.tables[table]
@@ -158,9 +170,7 @@ class _Reader:
             hidden = content[column].is_valid().to_numpy()
             bucket = _numbers(content.filter(pa.array(hidden)), column)
             return _through(group[hidden], bucket, codes[hidden])
-        counted = "count" in content.column_names
-        counts = _numbers(content, "count") if counted else np.ones(len(codes), np.int64)
-        return Held(*summed(group, codes, counts.astype(np.float64)))
+        return Held(*summed(group, codes, self.count(table).astype(np.float64)))
 
     def _codes(self, table: str, name: str) -> Ints:
         found = distinct(self._release.tables[table][name], name)

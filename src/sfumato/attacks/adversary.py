@@ -1,0 +1,237 @@
+"""Somebody who has a release and knows all quasi-identifiers of some people: what they can tell.
+
+All attacks on one release look through the same eyes: `targets` are people of the data, `controls`
+people who are not, and both are rows of one table, `side.original`, of which the first `population`
+rows are the data. From the release alone follow the groups that each may be in (`fits`), and what
+these say of a secret (`posterior`), against what the whole release says of it (`prior`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attacks.controls import GIVEN, MADE, NONE, given_controls, made_controls
+from sfumato.attacks.fit_kernels import add_shares
+from sfumato.attacks.fits import Fits, Fitter, kinds_of
+from sfumato.attacks.stage import Secret, Side, parts, read, set_stage
+from sfumato.attacks.targets import draw
+from sfumato.attacks.view import View
+from sfumato.errors import ParameterError
+from sfumato.release import Release
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Adversary:
+    """An adversary of a release whose records are in groups: any layout but `sets`.
+
+    `controls_are` says who the controls are, `untold` which of their secrets nobody has told.
+    """
+
+    release: Release
+    view: View
+    side: Side
+    targets: Ints
+    controls: Ints
+    controls_are: str
+    population: int
+    untold: frozenset[str] = frozenset()
+    memory: dict[Hashable, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        release: Release,
+        original: pa.Table,
+        controls: pa.Table | None = None,
+        *,
+        sample: int,
+        rng: np.random.Generator,
+    ) -> Adversary:
+        """Return the adversary of a release; at most `sample` people of each sort are looked at.
+
+        Refuses (ParameterError) originals and controls that lack a quasi-identifier of the
+        release, an original without rows, and layouts that have no groups.
+        """
+        view = View.of(release)
+        people, who = gather(original, controls, view.known, view.held, sample, rng)
+        side = set_stage([view], [people])[0]
+        targets = draw(original.num_rows, sample, rng)
+        strangers = draw(people.num_rows - original.num_rows, sample, rng) + original.num_rows
+        untold = frozenset(
+            name for name in view.held if controls is not None and name not in controls.column_names
+        )
+        return cls(release, view, side, targets, strangers, who, original.num_rows, untold)
+
+    @property
+    def rows(self) -> int:
+        """The number of records of the release."""
+        return int(self.fitter.size.sum())
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The attributes that are known of people."""
+        return self.view.known
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The attributes that people keep secret."""
+        return tuple(self.view.held)
+
+    @property
+    def fitter(self) -> Fitter:
+        """What finds groups."""
+        found: Fitter = self.remembered(
+            "fitter", lambda: Fitter(self.view.blocks, self.view.groups, self.side.reaches)
+        )
+        return found
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of records in each group."""
+        return self.fitter.size
+
+    def ignorant_of(self, name: str) -> Adversary:
+        """Return the adversary who does not know the attribute, since it is what they want."""
+        if name not in self.view.known:
+            return self
+        view = self.view.of_one_who_knows([known for known in self.view.known if known != name])
+        side = replace(self.side, view=view)
+        return replace(self, view=view, side=side, memory={})
+
+    def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what was made before under the key, or make it: attacks share what they see."""
+        if key not in self.memory:
+            self.memory[key] = make()
+        return self.memory[key]
+
+    def secret(self, name: str) -> Secret:
+        """Return a secret; its one side's `truth` has the values of all people."""
+        found: Secret = self.remembered(("secret", name), lambda: Secret.of(name, [self.side]))
+        return found
+
+    def kinds(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return one row of each kind of people, and everybody's kind: one kind is known alike."""
+        first, kind = kinds_of([self.side.people[name][rows] for name in self.known])
+        return rows[first], kind
+
+    def fits(self, rows: Ints) -> Fits:
+        """Return the groups that people may be in, with weights: how many records fit each."""
+        return self.fitter.find({name: self.side.people[name][rows] for name in self.known})
+
+    def fits_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
+        """Return the groups of people, so many people at a time as fit into memory."""
+        return self.fitter.in_parts({name: self.side.people[name][rows] for name in self.known})
+
+    def by_kind(self, rows: Ints, measure: Callable[[Ints, Fits], Reals]) -> Reals:
+        """Return a measure of each person that depends on what is known of them alone.
+
+        `measure` gets rows and their fits; it is asked once for every kind of person.
+        """
+        kinds, of = self.kinds(rows)
+        found = [measure(kinds[part], fits) for part, fits in self.fits_in_parts(kinds)]
+        return np.concatenate(found)[of]
+
+    def expected(self, rows: Ints) -> Reals:
+        """Return the expected number of records that fit each person."""
+        return self.by_kind(rows, lambda _, fits: fits.total)
+
+    def believed(self, rows: Ints) -> Reals:
+        """Return the chance that an adversary sees in a record drawn among those that fit a person.
+
+        The group is drawn by its fitting records, then a fitting row of every block: of c of them
+        one is the right one. So it is one over the number of fitting records, where there is one
+        block alone.
+        """
+        more = len(self.view.blocks) - 1
+
+        def measure(_: Ints, fits: Fits) -> Reals:
+            whole = np.maximum(fits.total, np.finfo(float).tiny)
+            own = fits.weight / whole[fits.person] / self.sizes[fits.group].astype(float) ** more
+            return np.asarray(np.bincount(fits.person, own, minlength=fits.people) / whole)
+
+        return np.minimum(self.by_kind(rows, measure), 1.0)
+
+    def linked(self, rows: Ints) -> Reals:
+        """Return the chance that a record drawn among those that fit is the person's own.
+
+        It can be only where the groups that fit hold all values that the person keeps secret.
+        """
+        chance = self.believed(rows)
+        for name in self.secrets:
+            if name in self.known:
+                continue  # of those who do not hide it, nothing is to be found
+            secret = self.secret(name)
+            truth = self.truth(rows, secret)
+            for part, told in self.posterior_in_parts(rows, secret):
+                own = np.arange(part.stop - part.start), truth[part]
+                chance[part] *= told[own] > 0
+        return chance
+
+    def posterior(self, rows: Ints, secret: Secret) -> Reals:
+        """Return how likely each person has each value, given the release; zeros where they fit no
+        group that tells.
+
+        The chance of a group is in proportion to its records that fit; within it, each value is as
+        likely as it is frequent there.
+        """
+
+        def measure(_: Ints, fits: Fits) -> Reals:
+            found = np.zeros((fits.people, secret.count))
+            told = secret.sides[0]
+            add_shares(
+                *(fits.start, fits.group, fits.weight, self.sizes),
+                *(told.start, told.value, told.weight, found),
+            )
+            return found
+
+        found = self.by_kind(rows, measure)
+        whole = np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray(found / whole)
+
+    def posterior_in_parts(self, rows: Ints, secret: Secret) -> Iterator[tuple[slice, Reals]]:
+        """Return the posteriors of people, so many people at a time as fit into memory."""
+        for part in parts(len(rows), secret.count):
+            yield part, self.posterior(rows[part], secret)
+
+    def prior(self, secret: Secret) -> Reals:
+        """Return the share that each value has in the whole release."""
+        told = secret.sides[0]
+        found = np.bincount(told.value, told.weight, minlength=secret.count)
+        return np.asarray(found / max(found.sum(), np.finfo(float).tiny))
+
+    def truth(self, rows: Ints, secret: Secret) -> Ints:
+        """Return the values that people have."""
+        return secret.sides[0].truth[rows]
+
+
+def gather(
+    original: pa.Table,
+    controls: pa.Table | None,
+    known: tuple[str, ...],
+    secrets: Iterable[str],
+    sample: int,
+    rng: np.random.Generator,
+) -> tuple[pa.Table, str]:
+    """Return the people of the data and after them those who are not, and who the latter are."""
+    if original.num_rows == 0:
+        raise ParameterError("the original has no rows, so there is nobody to attack")
+    names = list(dict.fromkeys([*known, *secrets]))
+    for name in names:
+        read(original.slice(0, 0), name)
+    plain = original.select(names)
+    if controls is not None:
+        others, who = given_controls(controls, plain, known), GIVEN
+    else:
+        others, who = made_controls(plain, known, sample, rng), MADE
+    if not others.num_rows:
+        who = NONE
+    return pa.concat_tables([plain, others]), who

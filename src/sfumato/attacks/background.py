@@ -1,0 +1,161 @@
+"""What further knowledge adds: values that a person does not have, and neighbours' own values."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.cohorts import Cohorts, cohorts_of
+from sfumato.attacks.glimpse import NEGATED, Eyes, Glimpse
+from sfumato.attacks.linkage_records import KNOWS
+from sfumato.attacks.outcome import Outcome, Rate, worst_decile
+from sfumato.attacks.secrets_seen import Seen, with_secret
+from sfumato.attacks.stage import Secret
+from sfumato.schema.attribute import Role
+from sfumato.table.groups import spread
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+CORRUPTED: Final = (1, 2, 3)
+_ENTRIES = 1 << 22  # groups of people that are gone through
+
+
+def negation(eyes: Eyes) -> list[Outcome]:
+    """Return what is left if the 1, 2, 3 likeliest wrong values are ruled out, for every secret."""
+    found = []
+    for name in eyes.secrets:
+        seen = Seen.of(eyes, name)
+        for ruled_out in range(1, NEGATED + 1):
+            chance = _after(seen.targets.chance, seen.targets.wrong, ruled_out)
+            found.append(
+                Outcome(
+                    attack=f"background knowledge ({ruled_out} negated)",
+                    attribute=name,
+                    knows=f"{KNOWS}, that the person is in the data, and {_times(ruled_out)} that "
+                    "the person does not have",
+                    how="The likeliest wrong values are ruled out, and one of the others is drawn "
+                    "with its chance; the blind guess rules out the most frequent wrong ones. The "
+                    "control are people who are not in the data, and what they keep secret.",
+                    success=Rate.of(chance),
+                    blind=Rate.of(_after(seen.targets.prior, seen.targets.prior_wrong, ruled_out)),
+                    control=_control(seen.controls, ruled_out),
+                    worst=worst_decile(chance),
+                    sample=seen.targets.people,
+                    population=seen.population,
+                    figures={"share_of_people_who_are_sure": float(np.mean(chance > 1 - 1e-9))}
+                    if chance.size
+                    else {},
+                )
+            )
+    return found
+
+
+def corruption(eyes: Eyes) -> list[Outcome]:
+    """Return what is left if the values of 1, 2, 3 neighbours are known, for every secret.
+
+    Nothing for random sets, where no record has neighbours.
+    """
+    if not isinstance(eyes, Adversary):
+        return []
+    found = []
+    for name in eyes.secrets:
+        own = eyes.ignorant_of(name)
+        secret = own.secret(name)
+        cohorts, prior = cohorts_of(own, secret), own.prior(secret)
+        people, chances = _corrupted(
+            own, secret, cohorts, with_secret(own, secret, own.targets), prior
+        )
+        controls = None
+        if name not in own.untold and len(own.controls):
+            controls = _corrupted(
+                own, secret, cohorts, with_secret(own, secret, own.controls), prior
+            )[1]
+        blind = prior[own.truth(people, secret)]
+        for place, known in enumerate(CORRUPTED):
+            found.append(
+                Outcome(
+                    attack=f"corruption ({known} known)",
+                    attribute=name,
+                    knows=f"{KNOWS}, that the person is in the data, and the secret of {known} "
+                    "others among whom it is shuffled",
+                    how="The values of neighbours, taken at random, are removed from the group or "
+                    "bucket, and one of the others is drawn; the blind guess draws from the whole "
+                    "release. The control are people who are not in the data, and what they keep "
+                    "secret.",
+                    success=Rate.of(chances[:, place]),
+                    blind=Rate.of(blind),
+                    control=None if controls is None else Rate.of(controls[:, place]),
+                    worst=worst_decile(chances[:, place]),
+                    sample=len(people),
+                    population=own.population,
+                )
+            )
+    return found
+
+
+def _after(chance: Reals, wrong: Reals, ruled_out: int) -> Reals:
+    """Return the chance of the own value among those that are not ruled out."""
+    rest = np.maximum(1 - wrong[:, ruled_out - 1], chance)
+    return np.where(chance > 0, chance / np.maximum(rest, np.finfo(float).tiny), 0.0)
+
+
+def _control(glimpse: Glimpse | None, ruled_out: int) -> Rate | None:
+    return None if glimpse is None else Rate.of(_after(glimpse.chance, glimpse.wrong, ruled_out))
+
+
+def _corrupted(
+    eyes: Adversary, secret: Secret, cohorts: Cohorts, rows: Ints, prior: Reals
+) -> tuple[Ints, Reals]:
+    """Return people and the chance of their value, with 1, 2, 3 neighbours known: a column each.
+
+    Of n people of whom m have the value, one being the person, c neighbours at random have it
+    c (m - 1)/(n - 1) times; so m less that are left among n - c. With fewer neighbours than c, all
+    are known. Of people who fit no group, no more is known than `prior` says. Where people fit very
+    many groups, fewer people are looked at.
+    """
+    told = secret.sides[0]
+    held = np.bincount(
+        np.repeat(np.arange(eyes.view.groups), np.diff(told.start)),
+        told.weight,
+        minlength=eyes.view.groups,
+    )
+    partly = eyes.release.manifest.attribute(secret.name).role is Role.SEMI_SENSITIVE
+    kinds, of = eyes.kinds(rows)
+    taken, chances = [np.zeros(0, np.int64)], [np.zeros((0, len(CORRUPTED)))]
+    left = _ENTRIES
+    for part, fits in eyes.fits_in_parts(kinds):
+        here = np.flatnonzero((of >= part.start) & (of < part.stop))
+        ends = np.cumsum(np.diff(fits.start)[of[here] - part.start])
+        here = here[: max(int(np.searchsorted(ends, left, "right")), 1)]
+        left -= int(ends[len(here) - 1]) if len(here) else 0
+        own = fits.of(of[here] - part.start)
+        truth = eyes.truth(rows[here], secret)
+        at, place = spread(cohorts.start[own.group], cohorts.start[own.group + 1])
+        weight = (own.weight * held[own.group] / eyes.sizes[own.group])[at] * cohorts.share[place]
+        person, cohort = own.person[at], cohorts.cohort[place]
+        size = cohorts.sizes[cohort].astype(np.float64)
+        having = cohorts.holding(truth[person], cohort)
+        total = np.bincount(person, weight, minlength=len(here))
+        columns = []
+        for known in CORRUPTED:
+            gone = np.minimum(known, np.maximum(size - 1, 0))
+            rest = having - gone * (having - 1) / np.maximum(size - 1, 1)
+            chance = np.where(having > 0, rest / np.maximum(size - gone, 1), 0.0)
+            summed = np.bincount(person, weight * chance, minlength=len(here))
+            share = summed / np.maximum(total, np.finfo(float).tiny)
+            columns.append(np.where(total > 0, share, prior[truth]))
+        # who fits no group that hides an attribute which some do not hide keeps nothing secret
+        kept = total > 0 if partly else total >= 0
+        taken.append(rows[here][kept])
+        chances.append(np.stack(columns, axis=1)[kept])
+        if left <= 0:
+            break
+    return np.concatenate(taken), np.concatenate(chances)
+
+
+def _times(count: int) -> str:
+    return "a value" if count == 1 else f"{count} values"

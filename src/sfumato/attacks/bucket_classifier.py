@@ -1,0 +1,171 @@
+"""A classifier of secrets, learned from a release that hides them in buckets.
+
+A bucket tells who is in it and which values they have, not who has which. But people with like
+cells are in many buckets: which values these have in common is theirs. Naive Bayes is learned by
+expectation and maximisation. At first everybody has every value of their bucket, by its share.
+Then, in turn, it is counted how often each value goes with each cell; and within every bucket
+values are given to people by these likelihoods, such that each person has one value and each value
+its people. Every block of quasi-identifiers, which a release shuffles on its own, is learned on
+its own.
+
+*Source*: Kifer, "Attacks on Privacy and deFinetti's Theorem" (2009). Departs from the paper: what
+the paper draws by chance is computed by its expectation, and a bucket's matching by balancing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.buckets_shown import Features, Lessons
+from sfumato.attacks.definetti_kernels import add_sharpened, balance, recount
+from sfumato.attacks.fits import Fits
+from sfumato.attacks.reach import MISSING
+from sfumato.attacks.stage import Secret
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+ITERATIONS: Final = 10
+ROUNDS: Final = 4  # of balancing a bucket
+# That are learned from: people of a bucket with the same cells count as one row.
+MOST_ROWS: Final = 200_000
+_SHARES = 4  # of the work, whatever the machine: sums do not depend on the number of its threads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classifier:
+    """What was learned: how much likelier than by chance each category of cells goes with each
+    value (`ratio`), and the factors of the values in every bucket (`scale`, a line a block).
+
+    `rows` is how many people it was learned from, of those who have the secret in a bucket.
+    """
+
+    secret: Secret
+    lessons: Lessons
+    ratio: Reals
+    scale: Reals
+    rows: int
+
+    def sharpened(self, eyes: Adversary, rows: Ints) -> Reals:
+        """Return how likely each person has each value, by the groups that they may be in and the
+        classifier; zeros where no group that tells anything fits."""
+
+        def measure(kinds: Ints, fits: Fits) -> Reals:
+            out = np.zeros((fits.people, self.secret.count))
+            lessons, widest = self.lessons, self.lessons.widest
+            add_sharpened(
+                *(fits.start, fits.group, fits.weight, self._ranks(eyes, kinds)),
+                *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
+                *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
+                *(np.zeros(self.secret.count), out),
+            )
+            return out
+
+        found = eyes.by_kind(rows, measure)
+        total = np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray(found / total)
+
+    def alone(self, eyes: Adversary, rows: Ints) -> Reals:
+        """Return how likely anybody with these cells has each value, in the data or not.
+
+        The shares of the whole release times the likelihoods: the mean of all cells that cover a
+        person's, by how frequent they are.
+        """
+        kinds, of = eyes.kinds(rows)
+        with np.errstate(divide="ignore"):
+            logs = np.tile(np.log(eyes.prior(self.secret)), (len(kinds), 1))
+        for features, ranks in zip(self.lessons.features, self._ranks(eyes, kinds).T, strict=True):
+            logs += np.log(_mean_ratio(features, ranks, self.ratio))
+        logs -= logs.max(axis=1, keepdims=True)
+        found = np.exp(logs)
+        return np.asarray((found / found.sum(axis=1, keepdims=True))[of])
+
+    def _ranks(self, eyes: Adversary, rows: Ints) -> Ints:
+        return np.stack([eyes.side.people[each.name][rows] for each in self.lessons.features], 1)
+
+
+def learn(lessons: Lessons, secret: Secret, rng: np.random.Generator) -> Classifier:
+    """Return the classifier of a secret, learned from buckets drawn at random, or from all."""
+    buckets = lessons.buckets
+    order = rng.permutation(lessons.count)
+    rows = np.cumsum(lessons.rows[order])
+    units = np.sort(order[: max(1, int(np.searchsorted(rows, MOST_ROWS, "right")))])
+    ratio = np.ones((lessons.categories, secret.count))
+    scale = np.ones((lessons.blocks, len(buckets.value)))
+    for _ in range(ITERATIONS):
+        tally = _tally(lessons, ratio, scale, units)
+        ratio = _ratios(lessons, tally)
+    _balance(lessons, ratio, scale, np.arange(lessons.count))
+    return Classifier(secret, lessons, ratio, scale, round(lessons.sizes[units].sum()))
+
+
+def _balance(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> None:
+    def do(own: Ints) -> None:
+        room = np.empty(lessons.widest), np.empty(lessons.widest)
+        balance(own, lessons.shown, lessons.buckets, ratio, ROUNDS, scale, *room)
+
+    _in_shares(units, do)
+
+
+def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
+    """Return how many people have each category with each value, if they are matched by ratios."""
+    _balance(lessons, ratio, scale, units)
+
+    def do(own: Ints) -> Reals:
+        tally = np.zeros_like(ratio)
+        room = np.empty(lessons.widest)
+        recount(own, lessons.shown, lessons.buckets, ratio, scale, room, tally)
+        return tally
+
+    found = _in_shares(units, do)
+    return np.asarray(sum(found[1:], found[0]))
+
+
+def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(do, np.array_split(units, _SHARES)))
+
+
+def _ratios(lessons: Lessons, tally: Reals) -> Reals:
+    """Return how much likelier each category is with each value than it is at all.
+
+    As if so many more people had each value as the attribute has categories, with categories as
+    frequent among them as among all: values that are rare learn nothing.
+    """
+    ratio = np.ones_like(tally)
+    for features in lessons.features:
+        own = tally[features.first : features.last]
+        people, values = own.sum(axis=1, keepdims=True), own.sum(axis=0)
+        share = people / max(people.sum(), np.finfo(float).tiny)
+        added = max(int((people > 0).sum()), 1)
+        relative = np.divide(own, share, out=np.zeros_like(own), where=share > 0)
+        found = (relative + added) / (values + added)
+        ratio[features.first : features.last] = np.where(share > 0, found, 1.0)
+    return ratio
+
+
+def _mean_ratio(features: Features, ranks: Ints, ratio: Reals) -> Reals:
+    """Return the mean ratios of the cells that cover each rank, 1 where none does."""
+    distinct, of = np.unique(ranks, return_inverse=True)
+    reach, width = features.reach, features.last - features.first
+    own = features.category - features.first
+    change = np.zeros((len(distinct) + 1, width))
+    for ends, sign in ((reach.low, 1), (reach.high, -1)):
+        at = np.searchsorted(distinct, ends, "left" if sign > 0 else "right")
+        np.add.at(change, (at, own[reach.cell]), sign * features.people[reach.cell])
+    weight = np.cumsum(change, axis=0)[:-1]
+    nulls = np.bincount(own[reach.nulls], features.people[reach.nulls], minlength=width)
+    weight[distinct == MISSING] = nulls
+    total = weight.sum(axis=1, keepdims=True)
+    mean = weight @ ratio[features.first : features.last]
+    found = np.divide(mean, total, out=np.ones_like(mean), where=total > 1e-9)
+    return np.asarray(found[of])

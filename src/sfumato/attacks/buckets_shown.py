@@ -1,0 +1,228 @@
+"""What a release shows of the buckets in which it shuffles a secret: who is in them, and which
+values they hold.
+
+In anatomised and sliced releases the groups are the buckets, and every block of quasi-identifiers
+shows who is in them. In the layout `local` a bucket has rows of several groups.
+
+Cells are put into few categories, of which a classifier can learn something: where an attribute
+has many cells, ordered ones go with their neighbours, and rare ones of the others together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.definetti_kernels import Buckets, Shown, Stretches
+from sfumato.attacks.reach import Reach
+from sfumato.attacks.stage import Candidates, Secret
+from sfumato.attacks.view import Block, Held, summed
+from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
+from sfumato.schema.distinct import distinct
+from sfumato.table.groups import packed
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+LAYOUTS: Final = ("anatomized", "sliced", "local")
+CATEGORIES: Final = 32  # of an attribute, at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """One attribute: the category of each cell, from `first` to before `last`, and how many people
+    have the cell."""
+
+    name: str
+    reach: Reach
+    category: Ints
+    people: Reals
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lessons:
+    """The buckets of a secret; `columns` says which feature each cell of a block's combinations is.
+
+    `categories` is how many there are in all, of which the first has no meaning.
+    """
+
+    features: Sequence[Features]
+    columns: Ints
+    shown: Shown
+    buckets: Buckets
+    stretches: Stretches
+    categories: int
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks that are shuffled on their own."""
+        return len(self.columns)
+
+    @property
+    def count(self) -> int:
+        """The number of buckets."""
+        return len(self.buckets.values) - 1
+
+    @property
+    def sizes(self) -> Reals:
+        """The number of people in each bucket."""
+        held = np.concatenate(([0.0], np.cumsum(self.buckets.weight)))
+        return np.asarray(np.diff(held[self.buckets.values]))
+
+    @property
+    def rows(self) -> Ints:
+        """The number of rows in each bucket, where people with the same cells are one."""
+        return np.asarray(np.diff(self.buckets.start, axis=1).max(axis=0))
+
+    @property
+    def widest(self) -> int:
+        """The most values that a bucket holds."""
+        return int(np.diff(self.buckets.values).max(initial=1))
+
+    @classmethod
+    def of(cls, eyes: Adversary, secret: Secret) -> Lessons:
+        """Return what a release of one of the layouts shows of a secret's buckets."""
+        if eyes.release.manifest.layout == "local":
+            return cls._of_rows(eyes, secret)
+        blocks = eyes.view.blocks
+        entry = np.arange(sum(len(block.group) for block in blocks))
+        bucket = np.concatenate([block.group for block in blocks])
+        count = np.concatenate([block.count for block in blocks]).astype(np.float64)
+        told = secret.sides[0]
+        return cls._made(eyes, blocks, np.append(entry, len(entry)), bucket, entry, count, told)
+
+    @classmethod
+    def _of_rows(cls, eyes: Adversary, secret: Secret) -> Lessons:
+        """Return the buckets of the layout `local`, whose records say which they are in."""
+        table, names = eyes.release.tables["records"], eyes.view.known
+        hidden = table[secret.name + RESERVED_SUFFIX].is_valid()
+        kept = hidden.to_numpy(zero_copy_only=False)
+        ids = (table[secret.name + RESERVED_SUFFIX].filter(hidden), table["group"].filter(hidden))
+        bucket, group = (each.to_numpy().astype(np.int64) - 1 for each in ids)
+        cells = []
+        for name in names:
+            found = distinct(table[name], name)
+            codes = found.codes.astype(np.int64)
+            if name + RESERVED_SUFFIX in table.column_names:
+                told = table[name + RESERVED_SUFFIX].is_null().to_numpy(zero_copy_only=False)
+                codes = np.where(told, codes, len(found.values) + 1)
+            cells.append(codes[kept])
+        key = packed([group, *cells])
+        _, first, of = np.unique(key, return_index=True, return_inverse=True)
+        combination, buckets, count = summed(of, bucket, np.ones(len(of)))
+        rows = np.stack([codes[first] for codes in cells], axis=1)
+        block = Block(names, group[first], rows, np.bincount(of))
+        entries = np.searchsorted(combination, np.arange(len(first) + 1))
+        secrets = distinct(table[secret.name], secret.name).codes.astype(np.int64)[kept]
+        held = Held(*summed(bucket, secrets, np.ones(len(bucket))))
+        # the same secret as of groups, if those were the buckets
+        view = replace(eyes.view, groups=int(bucket.max()) + 1, held={secret.name: held})
+        own = Secret.of(secret.name, [replace(eyes.side, view=view)])
+        return cls._made(eyes, [block], entries, buckets, combination, count, own.sides[0])
+
+    @classmethod
+    def _made(
+        cls,
+        eyes: Adversary,
+        blocks: Sequence[Block],
+        entries: Ints,
+        bucket: Ints,
+        combination: Ints,
+        count: Reals,
+        told: Candidates,
+    ) -> Lessons:
+        features = _features(eyes, blocks)
+        place = {each.name: at for at, each in enumerate(features)}
+        width = max(len(block.names) for block in blocks)
+        columns = np.full((len(blocks), width), -1)
+        rows = np.cumsum([0, *(len(block.group) for block in blocks)])
+        cells, categories = np.full((rows[-1], width), -1), np.zeros((rows[-1], width), np.int64)
+        base = np.cumsum([0, *(each.reach.count for each in features)])
+        of_block = np.repeat(np.arange(len(blocks)), np.diff(rows))
+        for at, block in enumerate(blocks):
+            part = slice(rows[at], rows[at + 1])
+            for column, name in enumerate(block.names):
+                columns[at, column] = place[name]
+                cells[part, column] = base[place[name]] + block.cells[:, column]
+                categories[part, column] = features[place[name]].category[block.cells[:, column]]
+        edges = np.arange(eyes.view.groups + 1)
+        start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]
+        units = len(told.start) - 1
+        key = of_block[combination] * units + bucket
+        order = np.argsort(key, kind="stable")
+        ends = np.arange(len(blocks))[:, None] * units + np.arange(units + 1)
+        return cls(
+            features,
+            columns,
+            Shown(np.stack(start), cells, categories, entries),
+            Buckets(
+                *(bucket, combination, count, order, np.searchsorted(key[order], ends)),
+                *(told.start, told.value, told.weight),
+            ),
+            _stretches(features),
+            features[-1].last,
+        )
+
+
+def _features(eyes: Adversary, blocks: Sequence[Block]) -> list[Features]:
+    found = []
+    first = 1
+    for block in blocks:
+        for column, name in enumerate(block.names):
+            reach = eyes.side.reaches[name]
+            counts = np.bincount(block.cells[:, column], block.count, minlength=reach.count)
+            people = counts.astype(np.float64)
+            kind = eyes.release.manifest.attribute(name).kind
+            own = categories_of(reach, people, kind is not Kind.CATEGORICAL)
+            last = first + int(own.max(initial=0)) + 1
+            found.append(Features(name, reach, own + first, people, first, last))
+            first = last
+    return found
+
+
+def categories_of(reach: Reach, people: Reals, ordered: bool) -> Ints:
+    """Return the category of each cell: its own, if that does not make too many.
+
+    Of ordered cells neighbours go together, about as many people in each category; cells that may
+    be a missing value are one of their own. Of others, the rarest go together.
+    """
+    used = np.flatnonzero(people)
+    found = np.zeros(len(people), np.int64)
+    if len(used) <= CATEGORIES:
+        found[used] = np.arange(len(used))
+        return found
+    if not ordered:
+        frequent = used[np.argsort(-people[used], kind="stable")]
+        found[frequent] = np.minimum(np.arange(len(frequent)), CATEGORIES - 1)
+        return found
+    lows, highs = np.full(len(people), np.inf), np.full(len(people), -np.inf)
+    np.minimum.at(lows, reach.cell, reach.low)
+    np.maximum.at(highs, reach.cell, reach.high)
+    told = used[~reach.nulls[used]]
+    told = told[np.argsort(lows[told] + highs[told], kind="stable")]
+    before = np.cumsum(people[told]) - people[told] / 2
+    share = before / max(people[told].sum(), 1)
+    found[told] = np.minimum((share * (CATEGORIES - 1)).astype(np.int64), CATEGORIES - 2)
+    found[reach.nulls] = CATEGORIES - 1
+    return found
+
+
+def _stretches(features: Sequence[Features]) -> Stretches:
+    starts, filled = [], 0
+    for each in features:
+        own = np.searchsorted(each.reach.cell, np.arange(each.reach.count))
+        starts.append(own + filled)
+        filled += len(each.reach.cell)
+    return Stretches(
+        np.concatenate([*starts, [filled]]),
+        np.concatenate([each.reach.low for each in features]),
+        np.concatenate([each.reach.high for each in features]),
+        np.concatenate([each.reach.nulls for each in features]),
+    )

@@ -1,0 +1,177 @@
+"""The loops that find the groups a person may be in; see `fits.py`.
+
+Combinations of cells are bits of words. A kind of person has for each attribute a row of words:
+the combinations whose cell covers the value. Where all rows of a block have a bit, the combination
+fits. The words of all blocks lie in one array: `at[kind, attribute]` says where they begin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.measures.compiled import loop
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
+
+
+@loop
+def mark_rows(covered: Bools, start: Ints, order: Ints, words: Words) -> None:
+    """Set, for every value, the bits of the rows whose cell covers it.
+
+    `covered` has a line a value and a column a cell; the rows of cell c are in `order` from
+    `start[c]` to before `start[c + 1]`. `words` has a line a value.
+    """
+    one = np.uint64(1)
+    for value in range(len(covered)):
+        for cell in range(covered.shape[1]):
+            if covered[value, cell]:
+                for place in range(start[cell], start[cell + 1]):
+                    row = order[place]
+                    words[value, row >> 6] |= one << np.uint64(row & 63)
+
+
+@loop
+def fits_of(
+    kind: int,
+    words: Words,
+    at: Ints,
+    attributes: Ints,
+    rows: Ints,
+    starts: Ints,
+    group: Ints,
+    count: Ints,
+    size: Ints,
+    groups: Ints,
+    weights: Reals,
+) -> int:
+    """Fill in the groups that a kind of person may be in and their weights; return how many.
+
+    Block b has the attributes from `attributes[b]` to before `attributes[b + 1]`, the combinations
+    from `rows[b]` on, and those of group g from `starts[b, g]` on, counted from there. `size` are
+    the records of each group. `groups` and `weights` have room for all of them.
+    """
+    found = 0
+    first, end = attributes[0], attributes[1]
+    one, zero = np.uint64(1), np.uint64(0)
+    for w in range((rows[1] - rows[0] + 63) >> 6):
+        word = words[at[kind, first] + w]
+        for a in range(first + 1, end):
+            word &= words[at[kind, a] + w]
+        place = w << 6
+        while word != zero:
+            if word & one:
+                g = group[place]
+                if found == 0 or groups[found - 1] != g:
+                    groups[found] = g
+                    weights[found] = 0.0
+                    found += 1
+                weights[found - 1] += count[place]
+            word >>= one
+            place += 1
+    for b in range(1, len(rows) - 1):
+        kept = 0
+        for i in range(found):
+            g = groups[i]
+            fitting = 0
+            for row in range(starts[b, g], starts[b, g + 1]):
+                bit = np.uint64(row & 63)
+                fit = True
+                for a in range(attributes[b], attributes[b + 1]):
+                    if not (words[at[kind, a] + (row >> 6)] >> bit) & one:
+                        fit = False
+                        break
+                if fit:
+                    fitting += count[rows[b] + row]
+            if fitting > 0:
+                groups[kept] = g
+                weights[kept] = weights[i] * fitting / size[g]
+                kept += 1
+        found = kept
+    return found
+
+
+@loop
+def count_fits(
+    first: int,
+    last: int,
+    words: Words,
+    at: Ints,
+    attributes: Ints,
+    rows: Ints,
+    starts: Ints,
+    group: Ints,
+    count: Ints,
+    size: Ints,
+    groups: Ints,
+    weights: Reals,
+    counts: Ints,
+) -> None:
+    """Count the groups that each of some kinds may be in."""
+    for kind in range(first, last):
+        counts[kind] = fits_of(
+            kind, words, at, attributes, rows, starts, group, count, size, groups, weights
+        )
+
+
+@loop
+def fill_fits(
+    first: int,
+    last: int,
+    words: Words,
+    at: Ints,
+    attributes: Ints,
+    rows: Ints,
+    starts: Ints,
+    group: Ints,
+    count: Ints,
+    size: Ints,
+    groups: Ints,
+    weights: Reals,
+    ends: Ints,
+    out_groups: Ints,
+    out_weights: Reals,
+) -> None:
+    """Fill in the groups of each of some kinds, which end at `ends[kind]`."""
+    for kind in range(first, last):
+        found = fits_of(
+            kind, words, at, attributes, rows, starts, group, count, size, groups, weights
+        )
+        begin = ends[kind] - found
+        for i in range(found):
+            out_groups[begin + i] = groups[i]
+            out_weights[begin + i] = weights[i]
+
+
+@loop
+def add_shares(
+    start: Ints,
+    group: Ints,
+    weight: Reals,
+    size: Ints,
+    entries: Ints,
+    value: Ints,
+    held: Reals,
+    out: Reals,
+) -> None:
+    """Add up, for every person, the values of the groups they may be in, by the groups' weights.
+
+    Person i's groups are from `start[i]` on; group g's values from `entries[g]` on, `held` by so
+    many of its `size[g]` records.
+    """
+    for person in range(len(start) - 1):
+        for place in range(start[person], start[person + 1]):
+            g = group[place]
+            share = weight[place] / size[g]
+            for entry in range(entries[g], entries[g + 1]):
+                out[person, value[entry]] += share * held[entry]
+
+
+def scratch(groups: int) -> tuple[Any, Any]:
+    """Return room for the groups of one kind."""
+    return np.empty(groups, np.int64), np.empty(groups, np.float64)

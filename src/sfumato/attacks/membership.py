@@ -1,0 +1,89 @@
+"""Table linkage: is a person in the data at all?
+
+*Source*: SLPPA, section 3.2 (table linkage attack).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attacks.glimpse import Eyes
+from sfumato.attacks.linkage_records import KNOWS
+from sfumato.attacks.outcome import Outcome, Rate, worst_decile
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
+    """Return how often people are told from others by the records that fit them.
+
+    Nothing where there is nobody else to ask about.
+    """
+    count = min(len(eyes.targets), len(eyes.controls))
+    if count < 2:
+        return []
+    inside = _some(eyes.expected(eyes.targets), count)
+    outside = _some(eyes.expected(eyes.controls), count)
+    fits = np.concatenate([inside > 0, ~(outside > 0)])
+    trained, tested = _threshold(inside, outside, rng)
+    who = f"Half of those asked about are in the data, half are not ({eyes.controls_are})"
+    return [
+        Outcome(
+            attack="table linkage (a record fits)",
+            attribute=None,
+            knows=KNOWS,
+            how=f"{who}; a person whom some record fits is said to be in. Right answers count, and "
+            "a coin is the blind guess; there is no control, since controls are among those asked.",
+            success=Rate.of(fits),
+            blind=Rate(fits.size / 2, fits.size),
+            control=None,
+            worst=worst_decile(fits[:count]),
+            sample=fits.size,
+            population=eyes.population,
+            figures={
+                "share_of_people_with_a_record": float((inside > 0).mean()),
+                "share_of_others_with_a_record": float((outside > 0).mean()),
+            },
+        ),
+        Outcome(
+            attack="table linkage (number of records)",
+            attribute=None,
+            knows=KNOWS,
+            how=f"{who}; from half of both the best limit on the number of fitting records is "
+            "learned, and tried on the other half. Right answers count, and a coin is the blind "
+            "guess; there is no control, since controls are among those asked.",
+            success=Rate.of(tested),
+            blind=Rate(tested.size / 2, tested.size),
+            control=None,
+            worst=worst_decile(tested[: tested.size // 2]),
+            sample=tested.size,
+            population=eyes.population,
+            figures={"right_in_training": trained},
+        ),
+    ]
+
+
+def _some(values: Reals, count: int) -> Reals:
+    """Return so many of the values, evenly spread: rows come in the order of the input."""
+    return values[np.linspace(0, len(values) - 1, count).astype(np.int64)]
+
+
+def _threshold(inside: Reals, outside: Reals, rng: np.random.Generator) -> tuple[float, Bools]:
+    """Return the share of right answers in training, and the answers on the other half."""
+    order = rng.permutation(len(inside))
+    half = len(inside) // 2
+    learn, try_ = order[:half], order[half:]
+    limits = np.unique(np.concatenate([inside[learn], outside[learn]]))
+    ordered_in, ordered_out = np.sort(inside[learn]), np.sort(outside[learn])
+    # at or above the limit is "in"; the other way round is 1 less that
+    right = half - np.searchsorted(ordered_in, limits) + np.searchsorted(ordered_out, limits)
+    best, worst = int(np.argmax(right)), int(np.argmin(right))
+    upwards = right[best] >= 2 * half - right[worst]
+    limit = limits[best] if upwards else limits[worst]
+    said = np.concatenate([inside[try_] >= limit, outside[try_] >= limit]) == upwards
+    answers = np.concatenate([said[: len(try_)], ~said[len(try_) :]])
+    share = right[best] if upwards else 2 * half - right[worst]
+    return float(share / max(2 * half, 1)), answers

@@ -1,0 +1,136 @@
+"""What an attacker who trains on one half of some things can tell of the other half.
+
+Halves are tried both ways: what is learned on the one is tested on the other, so that every thing
+is tested once and nothing on itself. Where order or place was drawn at random, nothing that is
+learned helps, whatever it is and however the data are arranged: success is chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attacks.outcome import Rate
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """How often a trained attacker is right, and how often chance would be."""
+
+    success: Rate
+    blind: Rate
+
+
+def told_order(
+    places: npt.ArrayLike, quantities: Sequence[npt.ArrayLike], rng: np.random.Generator
+) -> Trained:
+    """Return how often places tell which of two things has more of a quantity.
+
+    There is a row of quantities for each way to look at the things (NaN where one is not known);
+    the attacker takes the one that places tell best in training. They predict it by its trend or
+    by its mean among neighbours, whichever does better in training, too. Each thing is in one pair
+    at most, and pairs that are equal do not count; chance is one half.
+
+    >>> from sfumato.randomness import repeatable
+    >>> rng = repeatable(0)
+    >>> told_order(np.arange(400), [np.arange(400) ** 2], rng).success.share
+    1.0
+    """
+    where = np.asarray(places, np.float64)
+    tables = [_ranked(np.asarray(each, np.float64)) for each in quantities]
+    halves = _halves(len(where), rng)
+    hits, tried = 0.0, 0
+    for train, test in (halves, halves[::-1]):
+        fit, choose = train[::2], train[1::2]
+        best, chosen = -1.0, None
+        for table in tables:
+            for predict in (_trend, _neighbours):
+                right = _in_order(where, table, fit, choose, predict, rng)
+                if len(right) and right.mean() > best:
+                    best, chosen = float(right.mean()), (table, predict)
+        if chosen is not None:
+            right = _in_order(where, chosen[0], train, test, chosen[1], rng)
+            hits, tried = hits + float(right.sum()), tried + len(right)
+    return Trained(Rate(hits, tried), Rate(tried / 2, tried))
+
+
+def told_best(hits: npt.ArrayLike, chances: npt.ArrayLike, rng: np.random.Generator) -> Trained:
+    """Return how often a guess is right that is chosen, among several, by how it does in training.
+
+    `hits` has a line for each way to guess, with a number from 0 to 1 for each try (NaN: no try);
+    `chances` what each would be by chance.
+
+    >>> from sfumato.randomness import repeatable
+    >>> rng = repeatable(0)
+    >>> told_best([[0.0] * 80, [1.0] * 80], [[0.5] * 80, [0.5] * 80], rng).success.share
+    1.0
+    """
+    right, chance = np.atleast_2d(np.asarray(hits, np.float64)), np.asarray(chances, np.float64)
+    chance = np.broadcast_to(np.atleast_2d(chance), right.shape)
+    known = ~np.isnan(right) & ~np.isnan(chance)
+    gain = np.where(known, right - chance, 0.0)
+    spread = np.where(known, chance * (1 - chance), 0.0)
+    halves = _halves(right.shape[1], rng)
+    found, expected, tried = 0.0, 0.0, 0
+    for train, test in (halves, halves[::-1]):
+        if not len(train) or not len(right):
+            continue
+        score = gain[:, train].sum(axis=1) / np.sqrt(spread[:, train].sum(axis=1) + 1)
+        line = int(np.argmax(score))
+        own = test[known[line, test]]
+        found += float(right[line, own].sum())
+        expected += float(chance[line, own].sum())
+        tried += len(own)
+    return Trained(Rate(found, tried), Rate(expected, tried))
+
+
+def _ranked(values: Reals) -> Reals:
+    """Return ranks from 0 to 1, equal values alike: what is far out must not decide means."""
+    known = ~np.isnan(values)
+    ranks = np.full(len(values), np.nan)
+    distinct, at = np.unique(values[known], return_inverse=True)
+    ranks[known] = at / max(len(distinct) - 1, 1)
+    return ranks
+
+
+def _halves(count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    order = rng.permutation(count)
+    return order[: count // 2], order[count // 2 :]
+
+
+def _in_order(
+    where: Reals, table: Reals, train: Ints, test: Ints, predict: object, rng: np.random.Generator
+) -> Reals:
+    """Return for pairs of tested things whether the prediction has them in order; equal: a half."""
+    train, test = train[~np.isnan(table[train])], test[~np.isnan(table[test])]
+    if len(train) < 2 or len(test) < 2:
+        return np.zeros(0)
+    assert callable(predict)
+    guess = predict(where[train], table[train], where[test])
+    pairs = rng.permutation(len(test))[: len(test) // 2 * 2].reshape(-1, 2)
+    truth = np.sign(np.diff(table[test][pairs], axis=1)[:, 0])
+    told = np.sign(np.diff(guess[pairs], axis=1)[:, 0])
+    counted = truth != 0
+    return np.asarray((1 + truth[counted] * told[counted]) / 2)
+
+
+def _trend(where: Reals, table: Reals, wanted: Reals) -> Reals:
+    """Return a guess that rises or falls with the place, as the quantity did in training."""
+    together = float(((where - where.mean()) * (table - table.mean())).sum())
+    return np.asarray(wanted * np.sign(together))
+
+
+def _neighbours(where: Reals, table: Reals, wanted: Reals) -> Reals:
+    """Return the mean of the quantity among those that lie nearest, a few of them."""
+    order = np.argsort(where)
+    where, table = where[order], table[order]
+    width = min(max(1, int(len(table) ** 0.25)), len(table))
+    means = np.convolve(table, np.ones(width) / width, "valid")
+    first = np.clip(np.searchsorted(where, wanted) - width // 2, 0, len(means) - 1)
+    return np.asarray(means[first])

@@ -1,0 +1,163 @@
+"""Which groups and rows of a release belong to people of the original, as far as can be told.
+
+Who owns a release can look people up in it by all values they have, secrets as well. Where several
+groups or rows fit equally, one is drawn: never by its number or place, which are to be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.axis import Axis, Published
+from sfumato.attacks.reach import MISSING, Reach
+from sfumato.attacks.targets import draw
+from sfumato.release import Release
+from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.schema.distinct import distinct
+from sfumato.table.groups import spread
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """A published column beside the original's: each row's cell, what cells reach, people's ranks.
+
+    `buckets` are those of the rows' cells, -1 for none; None where the column has no buckets.
+    """
+
+    cells: Ints
+    reach: Reach
+    people: Ints
+    buckets: Ints | None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every cell in use is one value."""
+        used = np.bincount(self.cells, minlength=self.reach.count) > 0
+        own = used[self.reach.cell]
+        size = np.bincount(self.reach.cell[own], minlength=self.reach.count)
+        plain = bool((self.reach.low[own] == self.reach.high[own]).all() and (size <= 1).all())
+        return plain and not (self.reach.nulls & (size > 0) & used).any()
+
+    @property
+    def middles(self) -> Reals:
+        """The rank in the middle of each row's cell; NaN where it is missing."""
+        weight = np.bincount(self.reach.cell, minlength=self.reach.count).astype(np.float64)
+        total = np.bincount(
+            self.reach.cell, (self.reach.low + self.reach.high) / 2, minlength=self.reach.count
+        )
+        weight[weight == 0] = np.nan
+        return np.asarray((total / weight)[self.cells])
+
+    def covers(self, rows: Ints, people: Ints) -> Bools:
+        """Return for pairs of a row and a person whether the row's cell covers their value."""
+        cell, rank = self.cells[rows], self.people[people]
+        first = np.searchsorted(self.reach.cell, cell, "left")
+        last = np.searchsorted(self.reach.cell, cell, "right")
+        of, place = spread(first, last)
+        inside = (self.reach.low[place] <= rank[of]) & (rank[of] <= self.reach.high[place])
+        found = np.zeros(len(rows), np.bool_)
+        found[of[inside]] = True
+        return np.where(rank == MISSING, self.reach.nulls[cell], found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnRows:
+    """People of an original, and the group that each is in; read the columns that are asked for."""
+
+    release: Release
+    original: pa.Table
+    person: Ints
+    group: Ints
+    rng: np.random.Generator
+    _columns: dict[tuple[str, str], Column] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, adversary: Adversary, original: pa.Table, sample: int, rng: np.random.Generator
+    ) -> OwnRows:
+        """Return a sample of people with the group that fits each best."""
+        people = draw(original.num_rows, sample, rng)
+        own = np.full(len(people), -1)
+        for part, fits in adversary.fits_in_parts(people):
+            drawn = fits.weight * rng.uniform(0.999, 1.0, len(fits.weight))
+            order = np.lexsort((drawn, fits.person))
+            last = np.flatnonzero(np.diff(fits.person[order], append=-1))
+            own[part.start + fits.person[order[last]]] = fits.group[order[last]]
+        found = own >= 0
+        return cls(adversary.release, original, people[found], own[found], rng)
+
+    def groups(self, table: str) -> Ints:
+        """Return the group of each row of a table, from 0 on."""
+        ids = self.release.tables[table]["group"].to_numpy()
+        return np.asarray(ids, np.int64) - 1
+
+    def has(self, name: str) -> bool:
+        """Return whether the original has the attribute."""
+        return name in self.original.column_names
+
+    def column(self, table: str, name: str) -> Column:
+        """Return a column of a table; its name is one of the original's."""
+        if (table, name) not in self._columns:
+            content, manifest = self.release.tables[table], self.release.manifest
+            cells, values = distinct(content[name], name), distinct(self.original[name], name)
+            published = Published(
+                manifest.attribute(name), self.release.hierarchies.get(name), cells.values
+            )
+            axis = Axis([published], [values.values])
+            buckets = None
+            if name + RESERVED_SUFFIX in content.column_names:
+                ids = content[name + RESERVED_SUFFIX].combine_chunks().fill_null(0)
+                buckets = np.asarray(ids.to_numpy(zero_copy_only=False), np.int64) - 1
+            self._columns[table, name] = Column(
+                cells.codes.astype(np.int64), axis.reaches[0], axis.ranks[0][values.codes], buckets
+            )
+        return self._columns[table, name]
+
+    def rows(self, table: str, names: Iterable[str]) -> Ints:
+        """Return a row of each person's group that fits most of the named attributes, drawn among
+        equals; one row has one person at most, and -1 says that a person has none.
+
+        Cells in buckets say nothing of their row.
+        """
+        of_row = self.groups(table)
+        order = np.lexsort((self.rng.random(len(of_row)), of_row))
+        first = np.searchsorted(of_row[order], self.group, "left")
+        last = np.searchsorted(of_row[order], self.group, "right")
+        # a group of thousands tells little of its rows: look at some of them
+        pair, place = spread(first, np.minimum(last, first + _MOST))
+        row = order[place]
+        score = self.rng.random(len(pair))
+        for name in names:
+            column = self.column(table, name)
+            told = column.covers(row, self.person[pair])
+            if column.buckets is not None:
+                told &= column.buckets[row] < 0
+            score += told
+        best = np.lexsort((score, pair))
+        best = best[np.flatnonzero(np.diff(pair[best], append=-1))]
+        found = np.full(len(self.person), -1)
+        found[pair[best]] = row[best]
+        # of those who have the same row, one keeps it
+        shuffled = self.rng.permutation(len(found))
+        _, kept = np.unique(found[shuffled], return_index=True)
+        alone = np.full(len(found), -1)
+        alone[shuffled[kept]] = found[shuffled[kept]]
+        return alone
+
+
+_MOST = 256
+
+
+def attributes_of(release: Release) -> Mapping[str, tuple[str, ...]]:
+    """Return the attributes of each table of a release; tables of people have none."""
+    return {entry.name: entry.attributes for entry in release.manifest.tables if entry.attributes}

@@ -1,0 +1,129 @@
+"""Which records may be a person's, and what they then tell of each secret, if sets are random.
+
+For all secrets at once: the records are gone through once a person, and weighed by all that is
+known of the person but the secret itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.answers.set_axes import Axis
+from sfumato.attacks.joint_bayes_kernels import Sets, weigh_records
+from sfumato.attacks.set_adversary import SetAdversary
+from sfumato.attacks.set_kernels import mark_members, norm_sets
+from sfumato.attacks.set_tables import SetTables
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+# Records times attributes, for all people together: seconds. Sets that surely hold the own value
+# rule most records out at a glance.
+MOST_VISITS: Final = 4 * 10**9
+_SLOWER = 4
+# All records weigh about 1 each on average. Where the person's own cannot weigh more than this
+# share of all, it tells nothing.
+LEAST_SHARE: Final = 0.01
+
+
+def factors(axis: Axis) -> tuple[float, float]:
+    """Return how much likelier than any set of its size one is that holds the own value, and one
+    that does not."""
+    size, eta = axis.size, axis.eta
+    outside = 0.0 if eta == size else (1 - axis.own) * size / (size - eta)
+    # what is surely held leaves rounding
+    return axis.own * size / eta, outside if outside > 1e-12 else 0.0
+
+
+def most_people(eyes: SetAdversary) -> int:
+    """Return for how many people the records can be gone through in seconds."""
+    soft = any(factors(eyes.axes[name])[1] > 0 for name in eyes.known)
+    visits = eyes.rows * len(eyes.axes) * (_SLOWER if soft else 1)
+    return max(1, MOST_VISITS // visits)
+
+
+def told_by_records(
+    eyes: SetAdversary, secrets: Sequence[str], rows: Ints, tables: SetTables
+) -> dict[str, Reals]:
+    """Return for each secret how likely each of its codes makes the records as they are, a line a
+    person; ones where no record can stand out."""
+    known = list(eyes.known)
+    asked = np.array([known.index(name) if name in known else -1 for name in secrets])
+    sums = np.cumsum([0, *(eyes.axes[name].size for name in secrets)])
+    out, total = np.zeros((len(rows), sums[-1])), np.zeros((len(rows), len(secrets)))
+    looked_at = np.flatnonzero(_weightiest(eyes, rows, tables) > LEAST_SHARE * eyes.rows)
+    if len(looked_at):
+        sets, begins = _sets(eyes, rows[looked_at], secrets, tables)
+
+        def do(place: int) -> None:
+            room, person = np.empty(2 * len(known)), looked_at[place]
+            weigh_records(sets, begins[place], asked, room, sums, out[person], total[person])
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(do, range(len(looked_at))))
+    found = {}
+    for place, name in enumerate(secrets):
+        inside, outside = factors(eyes.axes[name])
+        held = out[:, sums[place] : sums[place + 1]]
+        likely = (inside - outside) * held + outside * total[:, place : place + 1]
+        likely[~likely.any(axis=1)] = 1.0
+        found[name] = likely
+    return found
+
+
+def _weightiest(eyes: SetAdversary, rows: Ints, tables: SetTables) -> Reals:
+    """Return what each person's own record weighs at most."""
+    found = np.ones(len(rows))
+    for name in eyes.known:
+        inside, outside = factors(eyes.axes[name])
+        shares = tables.margin(eyes.axes[name])[eyes.places[name][rows]]
+        found *= inside / ((inside - outside) * shares + outside)
+    return found
+
+
+def _sets(
+    eyes: SetAdversary, rows: Ints, secrets: Sequence[str], tables: SetTables
+) -> tuple[Sets, Ints]:
+    """Return the records, and for each person where the bits of their values begin."""
+    known = eyes.known
+    width = (eyes.rows + 63) // 64
+    words, filled = [np.zeros(0, np.uint64)], 0
+    begins = np.empty((len(rows), len(known)), np.int64)
+    norm = np.ones(eyes.rows)
+    for place, name in enumerate(known):
+        axis = eyes.axes[name]
+        values, of = np.unique(eyes.places[name][rows], return_inverse=True)
+        line = np.full(axis.size, -1)
+        line[values] = np.arange(len(values))
+        held = np.zeros((len(values), width), np.uint64)
+        mark_members(axis.members, line, held)
+        begins[:, place] = filled + of * width
+        filled += held.size
+        words.append(held.ravel())
+        norm *= _norms(axis, tables)
+    more = np.ones((len(secrets), eyes.rows if set(secrets) - set(known) else 0))
+    for place, name in enumerate(secrets):
+        if name not in known:
+            more[place] = _norms(eyes.axes[name], tables)
+    flat = [eyes.axes[name].members.ravel() for name in secrets]
+    eta = np.array([eyes.axes[name].eta for name in secrets])
+    weights = np.array([factors(eyes.axes[name]) for name in known]).reshape(-1, 2)
+    sets = Sets(
+        *(np.concatenate(words), np.concatenate(flat), np.cumsum([0, *map(len, flat)])[:-1], eta),
+        *(weights[:, 0].copy(), weights[:, 1].copy(), norm, more),
+    )
+    return sets, begins
+
+
+def _norms(axis: Axis, tables: SetTables) -> Reals:
+    """Return one over how likely each record's set is, against any set."""
+    inside, outside = factors(axis)
+    out = np.empty(len(axis.members))
+    norm_sets(axis.members, tables.margin(axis), inside - outside, outside, out)
+    return out

@@ -1,0 +1,311 @@
+"""Somebody who has a release of random sets: which record may be whose, and what it tells.
+
+Every record is a group of its own. A set holds the own value with the probability x, and so is
+x d/η times as likely as any set if it holds the person's value, and (1 − x) d/(d − η) times if it
+does not; exact cells must agree. The product over all that is known of a person weighs the record.
+What a record says of a secret follows by Bayes from its set, and from how common each value is,
+which the sets of all records tell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.answers.set_axes import Axis, read_axis
+from sfumato.attacks.adversary import gather
+from sfumato.attacks.fits import Fits, kinds_of
+from sfumato.attacks.set_kernels import add_sets, mark_members, norm_sets, sums_of, weigh
+from sfumato.attacks.set_people import columns_of, places
+from sfumato.attacks.stage import Candidates, Secret, parts
+from sfumato.attacks.targets import draw
+from sfumato.errors import ParameterError
+from sfumato.release import Release
+from sfumato.schema.attribute import Role
+from sfumato.schema.text import to_texts
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+PROTECTED = (Role.SENSITIVE_QUASI_IDENTIFIER, Role.SENSITIVE)
+KNOWN = (Role.SENSITIVE_QUASI_IDENTIFIER, Role.QUASI_IDENTIFIER)
+# People times records that an attack goes through: seconds. Fewer people are drawn where there are
+# more records.
+MOST_PAIRS = 5 * 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class SetAdversary:
+    """An adversary of a release of random sets; fields and methods as those of `Adversary`.
+
+    `places` has for all people where their values stand on each axis, -1 outside of it.
+    """
+
+    release: Release
+    axes: Mapping[str, Axis]
+    places: Mapping[str, Ints]
+    known: tuple[str, ...]
+    secrets: tuple[str, ...]
+    targets: Ints
+    controls: Ints
+    controls_are: str
+    population: int
+    untold: frozenset[str] = frozenset()
+    memory: dict[Hashable, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        release: Release,
+        original: pa.Table,
+        controls: pa.Table | None = None,
+        *,
+        sample: int,
+        rng: np.random.Generator,
+    ) -> SetAdversary:
+        """Return the adversary of a release of sets; at most `sample` people of each sort are
+        looked at, and fewer where the release is large.
+
+        Refuses (ParameterError) originals and controls that lack what is known of people, and
+        releases or originals without rows.
+        """
+        if release.manifest.rows == 0:
+            raise ParameterError("a release without records cannot be attacked")
+        entries = [e for e in release.manifest.attributes if e.role in (*PROTECTED, *KNOWN)]
+        known = tuple(entry.name for entry in entries if entry.role in KNOWN)
+        secrets = tuple(entry.name for entry in entries if entry.role in PROTECTED)
+        made_of = {entry.name: columns_of(release, entry.name) for entry in entries}
+        columns = tuple(dict.fromkeys(c for name in known for c in made_of[name]))
+        hidden = [c for name in secrets for c in made_of[name]]
+        sample = max(1, min(sample, MOST_PAIRS // release.manifest.rows))
+        people, who = gather(original, controls, columns, hidden, sample, rng)
+        axes = {entry.name: read_axis(release, entry.name) for entry in entries}
+        standing = {
+            name: places(release, name, to_texts(axis.values).to_pylist(), people)
+            for name, axis in axes.items()
+        }
+        targets = draw(original.num_rows, sample, rng)
+        strangers = draw(people.num_rows - original.num_rows, sample, rng) + original.num_rows
+        untold = frozenset(
+            name
+            for name in secrets
+            if controls is not None and not set(made_of[name]) <= set(controls.column_names)
+        )
+        return cls(
+            *(release, axes, standing, known, secrets),
+            *(targets, strangers, who, original.num_rows, untold),
+        )
+
+    @property
+    def rows(self) -> int:
+        """The number of records of the release."""
+        return self.release.manifest.rows
+
+    def ignorant_of(self, name: str) -> SetAdversary:
+        """Return the adversary who does not know the attribute, since it is what they want."""
+        if name not in self.known:
+            return self
+        known = tuple(known for known in self.known if known != name)
+        return replace(self, known=known, memory={})
+
+    def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what was made before under the key, or make it: attacks share what they see."""
+        if key not in self.memory:
+            self.memory[key] = make()
+        return self.memory[key]
+
+    def secret(self, name: str) -> Secret:
+        """Return a secret; its one side's `truth` has the values of all people."""
+        found: Secret = self.remembered(("secret", name), lambda: self._secret(name))
+        return found
+
+    def _secret(self, name: str) -> Secret:
+        texts = to_texts(self.axes[name].values).to_pylist()
+        named = [text for text in texts if text is not None]
+        empty = np.zeros(0, np.int64)
+        # a value outside of the domain counts as missing
+        truth = np.append(self._order(name), len(named))[self.places[name]]
+        told = Candidates(empty, empty, np.zeros(0), truth)
+        return Secret(name, named, self.axes[name].values.type, [told])
+
+    def _order(self, name: str) -> Ints:
+        """Return where each value of an axis stands in its secret: a missing one comes last."""
+        missing = self.axes[name].values.is_null().to_numpy(zero_copy_only=False)
+        place = np.cumsum(~missing) - 1
+        place[missing] = (~missing).sum()
+        return np.asarray(place, np.int64)
+
+    def kinds(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return one row of each kind of people, and everybody's kind: one kind is known alike."""
+        if not self.known:
+            return rows[:1], np.zeros(len(rows), np.int64)
+        first, kind = kinds_of([self.places[name][rows] for name in self.known])
+        return rows[first], kind
+
+    def fits(self, rows: Ints) -> Fits:
+        """Return the records that may be people's, and how likely their values make each."""
+
+        def nonzero(place: int, weights: Reals) -> tuple[Ints, Reals]:
+            found = np.flatnonzero(weights)
+            return found, weights[found]
+
+        found = self._each(rows, self.known, nonzero)
+        start = np.cumsum([0, *(len(records) for records, _ in found)])
+        none = np.zeros(0, np.int64), np.zeros(0)
+        return Fits(
+            start,
+            np.concatenate([none[0], *(records for records, _ in found)]),
+            np.concatenate([none[1], *(weights for _, weights in found)]),
+        )
+
+    def expected(self, rows: Ints) -> Reals:
+        """Return how many records fit each person as well as the best of them does."""
+        return self._sums(rows)[:, 0]
+
+    def believed(self, rows: Ints) -> Reals:
+        """Return the chance that an adversary sees in a record drawn by its weight.
+
+        If the person's own record is as likely as the weights say, it is the sum of their squares.
+        """
+        return self._sums(rows)[:, 1]
+
+    def linked(self, rows: Ints) -> Reals:
+        """Return the chance that a record drawn by its weight is the person's own.
+
+        Which one is their own only the owner of the data can guess: by all values they have.
+        """
+        fill = self._weigher(rows, tuple(self.axes))
+
+        def measure(place: int, weights: Reals) -> float:
+            own, sums = np.empty(self.rows), np.zeros(4)
+            fill(place, own)
+            sums_of(weights, own, sums)
+            return float(sums[3] / (sums[0] * sums[2])) if sums[3] > 0 else 0.0
+
+        return np.array(self._each(rows, self.known, measure), np.float64)
+
+    def _sums(self, rows: Ints) -> Reals:
+        """Return how many records fit as well as the best, and the sum of squared chances."""
+
+        def measure(_: int, weights: Reals) -> tuple[float, float]:
+            sums = np.zeros(4)
+            sums_of(weights, weights, sums)
+            return (sums[0] / sums[1], sums[3] / sums[0] ** 2) if sums[1] > 0 else (0.0, 0.0)
+
+        def all_of_them() -> Reals:
+            kinds, of = self.kinds(rows)
+            found = np.array(self._each(kinds, self.known, measure), np.float64).reshape(-1, 2)
+            return np.asarray(found[of])
+
+        found: Reals = self.remembered(("sums", rows.tobytes()), all_of_them)
+        return found
+
+    def posterior(self, rows: Ints, secret: Secret) -> Reals:
+        """Return how likely each person has each value, given the release."""
+        own = self.ignorant_of(secret.name)
+        kinds, of = own.kinds(rows)
+        axis, prior = self.axes[secret.name], self._margin(secret.name)
+        inside, outside = _factors(axis)
+        gain = inside - outside
+        norms = np.empty(self.rows)
+        norm_sets(axis.members, prior, gain, outside, norms)
+
+        def measure(place: int, weights: Reals) -> Reals:
+            found = np.zeros(axis.size)
+            total = add_sets(weights, axis.members, norms, found)
+            return np.asarray(prior * (gain * found + outside * total))
+
+        codes = self._order(secret.name)
+        found = np.zeros((len(kinds), secret.count))
+        for place, line in enumerate(own._each(kinds, own.known, measure)):
+            found[place, codes] = line
+        found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return found[of]
+
+    def posterior_in_parts(self, rows: Ints, secret: Secret) -> Iterator[tuple[slice, Reals]]:
+        """Return the posteriors of people, so many people at a time as fit into memory."""
+        for part in parts(len(rows), secret.count):
+            yield part, self.posterior(rows[part], secret)
+
+    def prior(self, secret: Secret) -> Reals:
+        """Return the share that each value is estimated to have among all records."""
+        found = np.zeros(secret.count)
+        found[self._order(secret.name)] = self._margin(secret.name)
+        return found
+
+    def truth(self, rows: Ints, secret: Secret) -> Ints:
+        """Return the values that people have."""
+        return secret.sides[0].truth[rows]
+
+    def _margin(self, name: str) -> Reals:
+        """Return the estimated shares of values: what sets hold beyond chance, none below 0."""
+        axis = self.axes[name]
+        counts = np.bincount(axis.members.ravel(), minlength=axis.size) / max(self.rows, 1)
+        if not axis.is_telling:
+            return np.full(axis.size, 1 / axis.size)
+        shares = np.maximum((counts - axis.other) / (axis.own - axis.other), 0)
+        total = shares.sum()
+        return np.asarray(shares / total if total > 0 else np.full(axis.size, 1 / axis.size))
+
+    def _each(
+        self, rows: Ints, names: Sequence[str], measure: Callable[[int, Reals], Any]
+    ) -> list[Any]:
+        """Return a measure of the weights of all records, for each person by threads."""
+        fill = self._weigher(rows, names)
+        threads = max(1, min(os.cpu_count() or 1, len(rows)))
+
+        def do(places: range) -> list[Any]:
+            weights = np.empty(self.rows)
+            found = []
+            for place in places:
+                fill(place, weights)
+                found.append(measure(place, weights))
+            return found
+
+        shares = [range(first, len(rows), threads) for first in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            done = list(pool.map(do, shares))
+        return [done[place % threads][place // threads] for place in range(len(rows))]
+
+    def _weigher(self, rows: Ints, names: Sequence[str]) -> Callable[[int, Reals], None]:
+        """Return what fills in the weights of all records for one of some people."""
+        hard = [name for name in names if self.axes[name].own >= 1]
+        soft = [name for name in names if self.axes[name].own < 1]
+        ordered = [*hard, *soft]
+        at = np.empty((len(rows), len(ordered)), np.int64)
+        words, filled = [np.zeros(0, np.uint64)], 0
+        for column, name in enumerate(ordered):
+            axis = self.axes[name]
+            values, of = np.unique(self.places[name][rows], return_inverse=True)
+            line = np.full(axis.size, -1, np.int64)
+            inside = values >= 0
+            line[values[inside]] = np.flatnonzero(inside)
+            own = np.zeros((len(values), (self.rows + 63) // 64), np.uint64)
+            mark_members(axis.members, line, own)
+            at[:, column] = filled + of * own.shape[1]
+            filled += own.size
+            words.append(own.ravel())
+        joined = np.concatenate(words)
+        factors = np.array([_factors(self.axes[name]) for name in ordered]).reshape(-1, 2)
+        inside_, outside_ = np.ascontiguousarray(factors.T)
+
+        def fill(place: int, weights: Reals) -> None:
+            weigh(joined, at[place], len(hard), inside_, outside_, weights)
+
+        return fill
+
+
+def _factors(axis: Axis) -> tuple[float, float]:
+    """Return how much likelier than any set one is that holds the own value, or that does not."""
+    size, eta = axis.size, axis.eta
+    if eta == 1 and axis.own >= 1:
+        return 1.0, 0.0  # a value in clear is theirs or not
+    outside = 0.0 if eta == size else (1 - axis.own) * size / (size - eta)
+    return axis.own * size / eta, outside
