@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from benchmarks.papers.lgb_tables import markdown
 from benchmarks.papers.literal_top_down import literal_rule
-from benchmarks.papers.queries import Query, random_queries
+from benchmarks.papers.queries import random_queries
 from benchmarks.papers.unrounded import UnroundedSums, values_left_open
 from sfumato.answers import Answerer, Sum
 from sfumato.datasets import census, census_schema, load_adult
@@ -36,6 +36,7 @@ from sfumato.release import Release
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Table, encode
 from sfumato.utility import discernibility, ncp
+from sfumato.utility.workload import Probe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "lgb.json"
@@ -172,9 +173,9 @@ class Experiments:
         errors, ranges = [], []
         for query in self.queries:
             low, high = answerer.paper_interval(self.data.sensitive, query.predicate)
-            errors.append((high - low) / query.true_sum)
+            errors.append((high - low) / query.truth)
             low, high = unrounded.interval(query.predicate)
-            ranges.append((high - low) / query.true_sum)
+            ranges.append((high - low) / query.truth)
         return errors, ranges
 
     def bounds(self, variant: str, k: int, ell: int) -> dict[str, Any]:
@@ -192,8 +193,8 @@ class Experiments:
             "estimate_error": float(np.median(columns[4])),
         }
 
-    def _judged(self, answerer: Answerer, query: Query) -> tuple[float, ...]:
-        true = query.true_sum
+    def _judged(self, answerer: Answerer, query: Probe) -> tuple[float, ...]:
+        true = query.truth
         low, high = answerer.paper_interval(self.data.sensitive, query.predicate)
         found = answerer.answer(Sum(self.data.sensitive), query.predicate)
         return (

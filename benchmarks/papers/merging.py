@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.papers.lgb import ROOT
-from benchmarks.papers.queries import random_condition
 from sfumato.answers import Answerer, Count, to_microdata
 from sfumato.attacks import compose, wilson
 from sfumato.attacks.narrowed import narrowed
@@ -38,6 +37,7 @@ from sfumato.release import Release
 from sfumato.schema import Attribute, Hierarchy, Role, Schema
 from sfumato.table import encode
 from sfumato.utility import distortion_ratio, learning_accuracy
+from sfumato.utility.workload import random_condition
 
 RESULTS = ROOT / "benchmarks" / "results" / "merging.json"
 QUASI = ("age", "sex", "marital-status", "workclass", "relationship", "salary-class")

@@ -23,7 +23,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.papers.lgb import ROOT
-from benchmarks.papers.queries import random_condition
 from sfumato.answers import Answerer, Count
 from sfumato.columns.k_medoids import column_blocks
 from sfumato.columns.tables import divide_columns
@@ -37,6 +36,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.table import Table, encode
+from sfumato.utility.workload import random_condition
 
 RESULTS = ROOT / "benchmarks" / "results" / "slppa.json"
 TABLES = 3

@@ -1,0 +1,102 @@
+"""What a release in a folder is worth, beside the data it was made from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.answers import to_microdata
+from sfumato.errors import ParameterError, SfumatoError
+from sfumato.io.read import read_table
+from sfumato.jobs.policy import Policy
+from sfumato.jobs.progress import Progress, Stages
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.utility.learning import Learned, learning_accuracy
+from sfumato.utility.original import coded_original
+from sfumato.utility.overview import QUERIES, SELECTIVITY, Utility, overview
+
+# Learning publishes the data again for every fold: of more rows, a random sample.
+LEARNING_ROWS = 20_000
+FOLDS = 5
+
+
+def utility(
+    release: str | os.PathLike[str],
+    original: str | os.PathLike[str],
+    *,
+    policy: str | os.PathLike[str] | None = None,
+    queries: int = QUERIES,
+    selectivity: float = SELECTIVITY,
+    learn: str | None = None,
+    randomness: Randomness | None = None,
+    progress: Progress | None = None,
+) -> Utility:
+    """Return all utility metrics that apply to the release of a folder, against its data.
+
+    The policy tells of hierarchies and orders that a release does not publish whole. `learn`
+    names an attribute to be predicted from the others: rows are published anew by the policy's
+    method, and original rows that were not among them are the test.
+
+    Refuses (SfumatoError) what cannot be read, data that the release cannot be of, and `learn`
+    without a policy.
+    """
+    if learn is not None and policy is None:
+        raise ParameterError("learning publishes rows anew for each test, so it needs the policy")
+    randomness = randomness or Randomness.fresh()
+    stages = Stages(progress)
+    with stages.stage("reading the release"):
+        loaded = Release.load(release)
+    rules = None
+    if policy is not None:
+        with stages.stage("reading the policy"):
+            rules = Policy.load(Path(policy))
+            schema = rules.schema()
+    with stages.stage("reading the original"):
+        data = read_table(original)
+    with stages.stage("encoding"):
+        table = coded_original(data, loaded, None if rules is None else schema)
+    with stages.stage("measuring"):
+        found = overview(
+            loaded,
+            table,
+            queries=queries,
+            selectivity=selectivity,
+            rng=randomness.generator("utility"),
+        )
+    if learn is not None and rules is not None:
+        with stages.stage("learning"):
+            try:
+                found.learned = _learned(data, rules, learn, loaded, randomness)
+                found.notes.append(_about_learning(data))
+            except SfumatoError as error:
+                found.undefined["learning"] = str(error)
+    return found
+
+
+def _learned(
+    data: pa.Table, rules: Policy, target: str, release: Release, randomness: Randomness
+) -> Learned:
+    rng = randomness.generator("learning")
+    if data.num_rows > LEARNING_ROWS:
+        chosen = np.sort(rng.choice(data.num_rows, LEARNING_ROWS, replace=False))
+        data = data.take(pa.array(chosen))
+    method, schema = rules.method(), rules.schema()
+    names = [entry.name for entry in release.manifest.attributes]
+    return learning_accuracy(
+        data,
+        lambda rows: method.publish(rows, schema, randomness=Randomness(rng.bytes(32))),
+        target,
+        features=[name for name in names if name != target],
+        rows_of=to_microdata,
+        rng=rng,
+        folds=FOLDS,
+    )
+
+
+def _about_learning(data: pa.Table) -> str:
+    rows = min(data.num_rows, LEARNING_ROWS)
+    return f"learning: {FOLDS} folds of {rows} rows, published anew by the policy's method"

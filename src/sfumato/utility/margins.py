@@ -1,0 +1,214 @@
+"""How far the distributions of a release are from those of the original, alone and in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.measures.distances import hellinger, l1, l2
+from sfumato.schema.attribute import Kind
+from sfumato.schema.distinct import distinct
+from sfumato.schema.text import to_texts
+from sfumato.table import Column, Table
+
+Reals = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+# Numbers with more values are taken by so many equally wide intervals.
+INTERVALS = 10
+# Of other attributes so many values, the most frequent ones, are told apart.
+MOST_VALUES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The distances of two distributions over one attribute, or over a pair: of shares, not rows.
+
+    For a pair, `association` is the mean-square contingency (0 independent, 1 determined) in the
+    original and in the release, and `correlation` Pearson's of two numbers, where defined.
+    """
+
+    attributes: tuple[str, ...]
+    l1: float
+    l2: float
+    hellinger: float
+    association: tuple[float, float] | None = None
+    correlation: tuple[float, float] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        fields: dict[str, Any] = {
+            "attributes": list(self.attributes),
+            "l1": self.l1,
+            "l2": self.l2,
+            "hellinger": self.hellinger,
+        }
+        for name, both in (("association", self.association), ("correlation", self.correlation)):
+            if both is not None:
+                fields[name] = {"original": both[0], "release": both[1]}
+        return fields
+
+
+class Sides(Protocol):
+    """An original and a release, counted over the same cells."""
+
+    def counts(self, names: Sequence[str]) -> tuple[Reals, Reals]:
+        """Return both cross tables of one attribute or two, an axis an attribute."""
+        ...
+
+    def correlation(self, names: Sequence[str]) -> tuple[float, float] | None:
+        """Return both correlations of two attributes with numbers, None of others."""
+        ...
+
+
+def margin(sides: Sides, names: Sequence[str]) -> Margin:
+    """Return how far two cross tables are from each other, of one attribute or of two."""
+    before, after = (_shares(counts) for counts in sides.counts(names))
+    distances = l1(before, after), l2(before, after), hellinger(before, after)
+    if len(names) == 1:
+        return Margin(tuple(names), *distances)
+    association = contingency(before), contingency(after)
+    return Margin(tuple(names), *distances, association, sides.correlation(names))
+
+
+def contingency(shares: Reals) -> float:
+    """Return the mean-square contingency of a cross table: 0 independent, 1 determined.
+
+    >>> contingency(np.array([[0.5, 0.0], [0.0, 0.5]]))
+    1.0
+    """
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
+    if smaller < 2:
+        return 0.0
+    expected = np.outer(rows, columns)
+    found = np.divide(shares**2, expected, out=np.zeros_like(shares), where=expected > 0)
+    return max(float(found.sum()) - 1.0, 0.0) / (smaller - 1)
+
+
+def _shares(counts: Reals) -> Reals:
+    """Return shares of all; estimates may be a little below 0, which no share can be."""
+    positive = np.maximum(counts, 0.0)
+    return np.asarray(positive / max(float(positive.sum()), 1e-300))
+
+
+class Rows:
+    """An original, and a table of rows that the release may have come from (see `to_microdata`).
+
+    A missing value is one of its own. Numbers with more than ten values are counted by ten
+    intervals that divide the original's span, and are put into the nearest of them beyond it; of
+    other attributes, values beyond the hundred most frequent of the original are taken together.
+    """
+
+    def __init__(self, original: Table, released: pa.Table) -> None:
+        self._original = original
+        self._released = released
+        self._coded: dict[str, tuple[Codes, Codes, int]] = {}
+        self._numbers: dict[str, tuple[Reals, Reals]] = {}
+
+    def counts(self, names: Sequence[str]) -> tuple[Reals, Reals]:
+        """Return both cross tables."""
+        coded = [self._codes(name) for name in names]
+        shape = tuple(size for _, _, size in coded)
+        found = []
+        for side in (0, 1):
+            cells = np.ravel_multi_index(tuple(each[side] for each in coded), shape)
+            counts = np.bincount(cells, minlength=int(np.prod(shape)))
+            found.append(counts.astype(np.float64).reshape(shape))
+        return found[0], found[1]
+
+    def correlation(self, names: Sequence[str]) -> tuple[float, float] | None:
+        """Return Pearson's correlation in both tables, over rows that have both numbers."""
+        if any(self._original[name].kind is not Kind.NUMERIC for name in names):
+            return None
+        first, second = (self._points(name) for name in names)
+        before, after = (_pearson(first[side], second[side]) for side in (0, 1))
+        return None if before is None or after is None else (before, after)
+
+    def _codes(self, name: str) -> tuple[Codes, Codes, int]:
+        if name not in self._coded:
+            column = self._original[name]
+            released = released_column(self._released[name], column)
+            is_fine = column.kind is Kind.NUMERIC and column.cardinality > INTERVALS
+            make = _intervals if is_fine else _values
+            self._coded[name] = make(column, released)
+        return self._coded[name]
+
+    def _points(self, name: str) -> tuple[Reals, Reals]:
+        if name not in self._numbers:
+            column = self._original[name]
+            released = released_column(self._released[name], column)
+            self._numbers[name] = tuple(  # type: ignore[assignment]
+                np.append(each.points, np.nan)[each.codes] for each in (column, released)
+            )
+        return self._numbers[name]
+
+
+def released_column(cells: pa.ChunkedArray, original: Column) -> Column:
+    """Return plausible cells as a column of the original's kind, without its hierarchy."""
+    found = distinct(cells, original.name)
+    values = found.values
+    if original.kind is Kind.NUMERIC and values.type != original.values.type:
+        values = values.cast(original.values.type, safe=False)
+    return Column(original.attribute, found.codes, values, values.type)
+
+
+def _intervals(column: Column, released: Column) -> tuple[Codes, Codes, int]:
+    low, high = float(column.points.min()), float(column.points.max())
+    span = high - low or 1.0
+    coded = []
+    for each in (column, released):
+        places = np.clip((each.points - low) / span * INTERVALS, 0, INTERVALS - 1)
+        of_value = np.append(places.astype(np.int32), np.int32(INTERVALS))
+        coded.append(of_value[each.codes])
+    return coded[0], coded[1], INTERVALS + 1
+
+
+def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
+    counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])
+    rest, missing = len(kept), len(kept) + 1
+    of_value = np.full(column.cardinality + 1, rest, np.int32)
+    of_value[kept] = np.arange(len(kept), dtype=np.int32)
+    texts = to_texts(column.values)
+    places = pc.index_in(to_texts(released.values), value_set=texts).fill_null(len(texts))
+    of_released = np.append(of_value[places.to_numpy(zero_copy_only=False)], np.int32(missing))
+    of_value[-1] = missing
+    return of_value[column.codes], of_released[released.codes].astype(np.int32), missing + 1
+
+
+def _pearson(one: Reals, other: Reals) -> float | None:
+    known = ~(np.isnan(one) | np.isnan(other))
+    one, other = one[known], other[known]
+    if len(one) < 2 or one.std() == 0 or other.std() == 0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def summary(margins: Sequence[Margin]) -> Mapping[str, Any]:
+    """Return means and extremes over several margins; None where there are none."""
+    if not margins:
+        return {}
+    found: dict[str, Any] = {
+        name: {"mean": float(np.mean(each)), "largest": float(np.max(each))}
+        for name in ("l1", "l2", "hellinger")
+        for each in [[getattr(margin, name) for margin in margins]]
+    }
+    for name in ("association", "correlation"):
+        pairs = [both for each in margins if (both := getattr(each, name)) is not None]
+        if pairs:
+            change = np.abs([after - before for before, after in pairs])
+            found[name] = {
+                "original_mean": float(np.mean([before for before, _ in pairs])),
+                "release_mean": float(np.mean([after for _, after in pairs])),
+                "mean_change": float(change.mean()),
+                "largest_change": float(change.max()),
+                "pairs": len(pairs),
+            }
+    return found

@@ -1,0 +1,154 @@
+"""How far the answers of a release are from the truth, and what their bounds are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.answers import Answerer, Estimate
+from sfumato.answers.estimate import Asked, Average, Count
+from sfumato.errors import ParameterError
+from sfumato.table import Table
+from sfumato.utility.workload import Probe, numbers_of
+
+Reals = npt.NDArray[np.float64]
+
+# Truths are summed in another order than bounds: by so much of their size they may differ.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class QueryErrors:
+    """A summary of the answers to some queries; what cannot be said is None.
+
+    Errors are relative to the truth, |value - truth| / |truth|; queries whose truth is 0 (or an
+    average of nothing) have none: they are `zeros` in number, and `error_at_zero` is the mean
+    of their absolute errors. Nor have those that the release has no value for, such as an average
+    of an estimated 0 rows: they are `unanswered`. `missed` bounds do not contain the truth, which
+    must never be; `bounded` were looked at. `width` is the median of (high - low) / |truth|,
+    `trivial` the share of bounds that say no more than the number of rows (or the extremes of the
+    numbers) does. `with_se` answers have a standard error, and `within_2_se` is the share of those
+    whose truth is no further off than twice that. Standard errors cover the layout's own
+    randomness only.
+    """
+
+    aggregate: str
+    dimension: int
+    queries: int
+    zeros: int
+    unanswered: int
+    mean: float | None
+    median: float | None
+    percentile_90: float | None
+    error_at_zero: float | None
+    bounded: int
+    missed: int
+    width: float | None
+    trivial: float | None
+    with_se: int
+    within_2_se: float | None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of bounds that contain the truth: 1, or there is a fault."""
+        return (self.bounded - self.missed) / self.bounded if self.bounded else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON, in which what is not finite is None."""
+        fields = {name: getattr(self, name) for name in self.__slots__} | {
+            "coverage": self.coverage
+        }
+        return {
+            name: None if isinstance(value, float) and not isfinite(value) else value
+            for name, value in fields.items()
+        }
+
+
+def query_errors(
+    answerer: Answerer, original: Table, probes: Sequence[Probe], *, suppressed: int = 0
+) -> QueryErrors:
+    """Return the summary of a release's answers to queries of one kind.
+
+    Bounds speak of published rows. Where so many rows were `suppressed`, nobody can tell from the
+    release which, and the truth is that of all rows; so bounds are compared after adding what any
+    so many rows of the original could add: that number to a count, the largest (and smallest)
+    numbers to a sum. Averages are then not compared with their bounds.
+
+    Refuses (ParameterError) to summarise nothing, and what `Answerer.answer` refuses.
+    """
+    if not probes:
+        raise ParameterError("there are no queries to summarise")
+    aggregate = probes[0].aggregate
+    room = _Room(original, aggregate, suppressed)
+    truths = np.array([probe.truth for probe in probes])
+    found = [answerer.answer(probe.aggregate, probe.predicate) for probe in probes]
+    values, lows, highs = (
+        np.array([getattr(each, name) for each in found], float)
+        for name in ("value", "low", "high")
+    )
+    off = np.abs(values - truths)
+    is_telling = (truths != 0) & ~np.isnan(truths)
+    is_told = ~np.isnan(values)
+    relative = off[is_telling & is_told] / np.abs(truths[is_telling & is_told])
+    at_zero = off[(truths == 0) & is_told]
+    judged = ~np.isnan(truths) & room.is_comparable
+    lows, highs = lows - room.below, highs + room.above
+    slack = ROUNDING * np.maximum(np.abs(truths), 1.0)
+    missed = judged & ~((lows <= truths + slack) & (truths <= highs + slack))
+    widths = (highs - lows)[judged & is_telling] / np.abs(truths[judged & is_telling])
+    trivial = (lows <= room.least + slack) & (highs >= room.most - slack)
+    se = np.array([_se(each) for each in found])
+    known = ~np.isnan(se) & ~np.isnan(truths) & is_told
+    return QueryErrors(
+        aggregate=str(aggregate),
+        dimension=len(probes[0].predicate.attributes),
+        queries=len(probes),
+        zeros=int(np.count_nonzero(~is_telling)),
+        unanswered=int(np.count_nonzero(~is_told & ~np.isnan(truths))),
+        mean=_of(np.mean, relative),
+        median=_of(np.median, relative),
+        percentile_90=_of(lambda errors: np.percentile(errors, 90), relative),
+        error_at_zero=_of(np.mean, at_zero),
+        bounded=int(np.count_nonzero(judged)),
+        missed=int(np.count_nonzero(missed)),
+        width=_of(np.median, widths),
+        trivial=_of(np.mean, trivial[judged].astype(float)),
+        with_se=int(np.count_nonzero(known)),
+        within_2_se=_of(np.mean, (off <= 2 * se + slack)[known].astype(float)),
+    )
+
+
+def _se(estimate: Estimate) -> float:
+    return np.nan if estimate.se is None else estimate.se
+
+
+def _of(statistic: Any, numbers: Reals) -> float | None:
+    return float(statistic(numbers)) if len(numbers) else None
+
+
+class _Room:
+    """What anybody knows of an answer beforehand, and what suppressed rows may add to it."""
+
+    def __init__(self, original: Table, aggregate: Asked, suppressed: int) -> None:
+        self.below = self.above = 0.0
+        self.is_comparable = not (suppressed and isinstance(aggregate, Average))
+        if isinstance(aggregate, Count):
+            self.above = float(suppressed)
+            self.least, self.most = 0.0, float(original.rows)
+            return
+        numbers = numbers_of(original[aggregate.attribute])
+        numbers = np.sort(numbers[~np.isnan(numbers)])
+        if isinstance(aggregate, Average):
+            self.least = float(numbers[0]) if len(numbers) else -inf
+            self.most = float(numbers[-1]) if len(numbers) else inf
+            return
+        if suppressed:
+            self.below = -float(np.minimum(numbers[:suppressed], 0).sum())
+            self.above = float(np.maximum(numbers[-suppressed:], 0).sum())
+        self.least = float(np.minimum(numbers, 0).sum())
+        self.most = float(np.maximum(numbers, 0).sum())
