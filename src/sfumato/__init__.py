@@ -25,7 +25,7 @@ from sfumato.version import __version__
 if TYPE_CHECKING:
     from sfumato import answers, datasets
     from sfumato.answers import to_microdata
-    from sfumato.attacks import CompositionReport, compose
+    from sfumato.attacks import AttackReport, CompositionReport, attack, compose
     from sfumato.audit import AuditReport, audit
     from sfumato.errors import (
         ClaimBroken,
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "sfumato.answers": ("to_microdata",),
-    "sfumato.attacks": ("CompositionReport", "compose"),
+    "sfumato.attacks": ("AttackReport", "CompositionReport", "attack", "compose"),
     "sfumato.audit": ("AuditReport", "audit"),
     "sfumato.errors": (
         "ClaimBroken",
@@ -192,6 +192,7 @@ __all__ = [
     "AlphaBetaGammaDelta",
     "AlphaKAnonymity",
     "Anatomy",
+    "AttackReport",
     "Attribute",
     "AuditReport",
     "BetaLikeness",
@@ -238,6 +239,7 @@ __all__ = [
     "TopDown",
     "__version__",
     "answers",
+    "attack",
     "audit",
     "compose",
     "datasets",

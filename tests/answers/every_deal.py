@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from typing import Any
 
-from answers.consistent import Row, aggregate, possible_values
+from answers.consistent import Row, aggregate, holds, possible_values
 
 from sfumato.predicates import Predicate
 from sfumato.release import Release
@@ -22,15 +22,24 @@ Block = dict[int, list[Row]]  # the rows of a table or block, by group
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The least and greatest result over all originals, and the mean of all that were tried."""
+    """The least and greatest result over all originals; mean and variance of all that were tried.
+
+    `deviation` is the variance of SUM(number - about) over the rows that have a number.
+    """
 
     low: int
     mean: Fraction
     high: int
+    variance: Fraction
+    deviation: Fraction
 
 
 def outcomes(
-    release: Release, predicate: Predicate | None, summed: str | None, fakes: int = 0
+    release: Release,
+    predicate: Predicate | None,
+    summed: str | None,
+    fakes: int = 0,
+    about: int = 0,
 ) -> Outcomes:
     """Return what an aggregate may be, every deal and every value of a cell counting the same.
 
@@ -40,16 +49,32 @@ def outcomes(
     every = blocks_of(release)
     asked = [block for block in every if set(block[1][0]) & names] or every[:1]
     entries = {entry.name: entry for entry in release.manifest.attributes}
-    low, mean, high = 0, Fraction(0), 0
+    low, mean, high, variance, deviation = 0, Fraction(0), 0, Fraction(0), Fraction(0)
     for group in every[0]:
-        results = [
-            aggregate(list(genuine), predicate, summed)
+        tried = [
+            list(genuine)
             for rows in _deals([block[group] for block in asked], names, entries)
             for genuine in combinations(rows, len(rows) - fakes)
         ]
+        results = [aggregate(rows, predicate, summed) for rows in tried]
         low, high = low + min(results), high + max(results)
         mean += Fraction(sum(results), len(results))
-    return Outcomes(low, mean, high)
+        variance += spread(results)
+        if summed is not None:
+            deviation += spread([differences(rows, predicate, summed, about) for rows in tried])
+    return Outcomes(low, mean, high, variance, deviation)
+
+
+def differences(rows: list[Row], predicate: Predicate | None, summed: str, about: int) -> int:
+    """Return SUM(number - about) over the rows that satisfy the predicate and have a number."""
+    chosen = [row for row in rows if predicate is None or holds(predicate, row)]
+    return sum(row[summed] - about for row in chosen if row[summed] is not None)
+
+
+def spread(results: list[int]) -> Fraction:
+    """Return the variance of results that are equally likely."""
+    mean = Fraction(sum(results), len(results))
+    return sum((each - mean) ** 2 for each in results) / len(results)
 
 
 def blocks_of(release: Release) -> list[Block]:

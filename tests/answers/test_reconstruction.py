@@ -18,7 +18,8 @@ from sfumato.answers.reconstruction import OF_SETS
 from sfumato.answers.set_axes import read_axis
 from sfumato.answers.set_counts import containing
 from sfumato.errors import ParameterError, ReleaseDamaged
-from sfumato.schema import Kind
+from sfumato.methods import SensitiveQID
+from sfumato.schema import Kind, Schema
 
 # --- against the oracle --------------------------------------------------------------------------
 
@@ -434,3 +435,12 @@ def test_exact_cells_that_are_none_are_refused(cell):
     made = release([attribute("ward", "string", ["West", "empty"])], {"ward": ["West", cell]}, {})
     with pytest.raises(ReleaseDamaged, match="attribute 'ward'"):
         reconstruct(made, ["ward"])
+
+
+def test_a_column_without_any_value_has_one_missing_value():
+    people = pa.table({"job": ["a", "b", "c"] * 4, "note": pa.nulls(12)})
+    schema = Schema.of(job="sensitive", note="quasi-identifier")
+    made = SensitiveQID(l=2).publish(people, schema)
+    found = reconstruct(made, ["note", "job"], "inverse")
+    assert found.counts.shape == (1, 3)
+    assert found.counts.sum() == pytest.approx(12)

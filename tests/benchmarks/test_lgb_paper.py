@@ -31,7 +31,7 @@ def test_queries_are_those_of_the_paper(lab):
     for query in lab.queries:
         assert isinstance(query.predicate, And)
         assert len(query.predicate.attributes) == CONDITIONS
-        assert query.true_sum == salaries[evaluate(query.predicate, table)].sum() > 0
+        assert query.truth == salaries[evaluate(query.predicate, table)].sum() > 0
 
 
 def test_groups_do_not_depend_on_l(lab):

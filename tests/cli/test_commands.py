@@ -165,7 +165,7 @@ def test_demo(place, sfumato):
 def test_help_and_version(sfumato):
     code, out, _ = sfumato("--help")
     assert code == 0
-    for command in ("init", "check", "anonymize", "audit", "reconstruct", "demo"):
+    for command in ("init", "check", "anonymize", "audit", "query", "reconstruct", "demo"):
         assert command in out
         code, text, err = sfumato(command, "--help")
         assert (code, err) == (0, [])
@@ -255,5 +255,16 @@ def test_repeated_and_missing_identifiers_hold_no_cell(place, sfumato):
 
 def test_every_command_is_in_the_app():
     names = {command.name for command in app.registered_commands}
-    assert names == {"init", "check", "anonymize", "audit", "compose", "reconstruct", "demo"}
+    assert names == {
+        "init",
+        "check",
+        "anonymize",
+        "audit",
+        "attack",
+        "compose",
+        "query",
+        "reconstruct",
+        "utility",
+        "demo",
+    }
     assert run(["--version"]) == 0

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cli.cli_files import SECRET
+from cli.cli_files import SECRET, write_policy
 from sfumato.release import AttributeEntry, Manifest, Release, TableEntry
 from sfumato.schema import Kind, Role
 
@@ -102,10 +102,10 @@ def test_many_combinations_are_not_all_printed(sets, sfumato, monkeypatch):
 
 
 def test_steps_that_did_not_end_are_told(sets, sfumato, monkeypatch):
-    monkeypatch.setattr("sfumato.answers.set_estimators.MOST_STEPS", 3)
+    monkeypatch.setattr("sfumato.answers.set_estimators.MOST_VISITS", 1)
     code, _, err = sfumato("reconstruct", sets, "--attributes", "job")
     assert code == 0
-    assert err == ["warning: bayes ended after 3 steps, before they had become small"]
+    assert err == ["warning: bayes ended after 1 steps, before they had become small"]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,33 @@ def test_usage_errors_take_one_line(sets, sfumato, place, arguments, message):
     assert sorted(path.name for path in place.iterdir()) == before
 
 
-def test_other_layouts_are_refused(place, sfumato):
+def test_any_layout_is_counted(place, sfumato):
     assert sfumato(*RUN, "release")[0] == 0
-    code, out, err = sfumato("reconstruct", "release", "--attributes", "sex")
+    ask = ("reconstruct", "release", "--attributes", "age,disease", "--test-seed", "3", "--json")
+    code, out, err = sfumato(*ask)
+    assert (code, err) == (0, [])
+    found = json.loads(out)
+    assert (found["method"], found["tables"], found["records"]) == ("plausible", 10, 24)
+    assert sum(map(sum, found["counts"])) == pytest.approx(24)
+    assert sfumato(*ask)[1] == out
+    code, out, err = sfumato(*ask[:-1], "--tables", "0")
     assert (code, out, len(err)) == (2, "", 1)
-    assert "a later version" in err[0]
+    assert "1 to 1000 plausible tables" in err[0]
+
+
+def test_methods_of_sets_are_for_sets(place, sfumato):
+    assert sfumato(*RUN, "release")[0] == 0
+    ask = ("reconstruct", "release", "--attributes", "sex", "--method", "bayes")
+    code, out, err = sfumato(*ask)
+    assert (code, out, len(err)) == (2, "", 1)
+    assert "use `plausible`" in err[0]
     assert SECRET not in err[0]
+
+
+def test_a_text_that_reads_like_a_missing_value_is_told_apart(place, sfumato):
+    lines = ["name,age,sex,disease", *(f"p{n},{n},F,{'null' if n % 2 else ''}" for n in range(8))]
+    (place / "data.csv").write_text("\n".join(lines) + "\n")
+    write_policy(place, "{name: mondrian, k: 2}", disease="{role: sensitive}")
+    assert sfumato(*RUN, "release")[0] == 0
+    _, out, _ = sfumato("reconstruct", "release", "--attributes", "disease")
+    assert sorted(line.split()[0] for line in out.splitlines()[2:]) == ['"null"', "null"]

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sfumato.answers.average import average
 from sfumato.answers.dealt import anatomized_answers, sliced_answers
-from sfumato.answers.estimate import Aggregate, Estimate
+from sfumato.answers.estimate import Asked, Average, Estimate, Query, Result
+from sfumato.answers.grouped import grouped
 from sfumato.answers.local import LocalAnswers
+from sfumato.answers.notes import notes
+from sfumato.answers.published import Published
 from sfumato.answers.randomized import Engine, corrected
+from sfumato.answers.set_answers import SetAnswers
 from sfumato.errors import ParameterError
 from sfumato.predicates import Predicate, parse
 from sfumato.release import Release
@@ -16,6 +21,7 @@ ENGINES: dict[str, Callable[[Release], Engine]] = {
     "anatomized": anatomized_answers,
     "generalized": LocalAnswers,
     "local": LocalAnswers,
+    "sets": SetAnswers,
     "sliced": sliced_answers,
 }
 
@@ -37,8 +43,15 @@ class Answerer:
             )
         self._engine = ENGINES[self._layout](release)
         self._corrected = corrected(self._engine, release.manifest)
+        self._manifest = release.manifest
+        self._cells = Published(release)
 
-    def answer(self, aggregate: Aggregate, predicate: Predicate | str | None = None) -> Estimate:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that can be asked for."""
+        return self._cells.names
+
+    def answer(self, aggregate: Asked, predicate: Predicate | str | None = None) -> Estimate:
         """Return the expected value of an aggregate, and bounds that contain the true one.
 
         Where the release is a sample, or says that cells are perturbed or counts noisy, the answer
@@ -47,7 +60,28 @@ class Answerer:
         Refuses (ParameterError) attributes that are not published, literals that do not compare
         with their attribute, and sums of what are not numbers.
         """
-        return self._corrected.answer(aggregate, _parsed(predicate))
+        parsed = _parsed(predicate)
+        if isinstance(aggregate, Average):
+            return average(self._corrected, self._cells, aggregate.attribute, parsed)
+        return self._corrected.answer(aggregate, parsed)
+
+    def query(self, query: Query | str) -> Result:
+        """Return the answer to a query, or to its text: a row a group, and what to know about it.
+
+        The text is `SELECT COUNT(*) | SUM(x) | AVG(x) [, columns] WHERE … [GROUP BY columns]`;
+        `sfumato.answers.select` says what else may stand there. Groups that no row can be in are
+        left out.
+
+        Refuses (ParameterError) what `answer` refuses, texts that are no such query, and groups
+        that cannot be listed or are more than 10,000.
+        """
+        if isinstance(query, str):
+            # Here and not above, since loading it takes a while and most runs have no text.
+            from sfumato.answers.select import select
+
+            query = select(query, self.names)
+        rows, unnamed = grouped(self.answer, self._cells, query)
+        return Result(query.group_by, tuple(rows), notes(self._manifest, rows, unnamed))
 
     def paper_interval(
         self, attribute: str | None, predicate: Predicate | str | None = None
@@ -68,7 +102,7 @@ class Answerer:
 
 
 def answer(
-    release: Release, aggregate: Aggregate, predicate: Predicate | str | None = None
+    release: Release, aggregate: Asked, predicate: Predicate | str | None = None
 ) -> Estimate:
     """Return the answer to one question; see `Answerer.answer`."""
     return Answerer(release).answer(aggregate, predicate)

@@ -10,6 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.answers.deal_kernels import add_plain_sums, add_sums
+from sfumato.answers.dealt_errors import (
+    Covariances,
+    Moments,
+    TooMany,
+    count_moments,
+    sum_moments,
+)
 from sfumato.answers.diagram import NO, YES, Diagrams, Node
 from sfumato.answers.hand import Hand
 from sfumato.answers.numbers import Numbers
@@ -60,7 +67,7 @@ class Deal:
         """Return how many records satisfy the predicate on average."""
         if self._is_certain:
             kinds = self._kinds
-            chance = Chances.of_counts(self._diagrams, kinds).of(self._sure)
+            chance = self._chances.of(self._sure)
             return float((chance * kinds.sizes * kinds.groups).sum())
         _, chances, node = self._likely
         return float((chances.of(node) * self._sizes).sum())
@@ -70,8 +77,8 @@ class Deal:
         first, kinds = self._hands[0], self._other_kinds
         factors = np.zeros((len(first.statuses), len(kinds.sizes)))
         if self._is_certain:
-            chances = Chances.of_counts(self._diagrams, kinds)
-            factors = np.array([chances.of(n) for n in self._diagrams.after(self._sure, 0)])
+            after = self._diagrams.after(self._sure, 0)
+            factors = np.array([self._other_chances.of(node) for node in after])
         greatest, least = (self._wishes(numbers, sign) for sign in (1, -1))
         wishes = np.array([greatest.wishes, least.wishes])
         is_idle = np.array([~factors.any(axis=0), greatest.is_idle, least.is_idle])
@@ -92,6 +99,26 @@ class Deal:
             add_sums(*rows, kinds.of_group, factors, is_idle, wishes, beyond, rooms, taken, found)
         value = found[0] if self._is_certain else self._likely_sum(numbers)
         return float(value), float(found[2]), float(found[1])
+
+    def moments(self, numbers: Numbers | None = None, about: float = 0.0) -> Moments | None:
+        """Return the moments of the count, or of the sum of (number - about), over all deals.
+
+        None where generalised cells leave parts open, which nobody dealt, and where there are too
+        many patterns to go through in pairs.
+        """
+        if not self._is_certain:
+            return None
+        try:
+            if numbers is None:
+                own = Covariances(self._diagrams, self._kinds, self._chances)
+                return count_moments(own, self._sure)
+            first = self._hands[0]
+            rows = (first.sheet.starts, first.pattern)
+            others = Covariances(self._diagrams, self._other_kinds, self._other_chances)
+            after = self._diagrams.after(self._sure, 0)
+            return sum_moments(others, after, numbers, about, rows)
+        except TooMany:
+            return None
 
     def _wishes(self, numbers: Numbers, sign: int) -> _Wishes:
         """Return what rows wish for, so that the sum of their numbers times `sign` is greatest."""
@@ -151,6 +178,14 @@ class Deal:
     @cached_property
     def _kinds(self) -> Kinds:
         return Kinds.of([hand.counts for hand in self._hands], self._sizes)
+
+    @cached_property
+    def _chances(self) -> Chances:
+        return Chances.of_counts(self._diagrams, self._kinds)
+
+    @cached_property
+    def _other_chances(self) -> Chances:
+        return Chances.of_counts(self._diagrams, self._other_kinds)
 
     @cached_property
     def _other_kinds(self) -> Kinds:

@@ -187,3 +187,74 @@ def add_sums(
                 total += count * abs(number)
             out[1 + direction] += sign * total
     out[0] += average
+
+
+@loop
+def fill_covariances(counts: Codes, sizes: Codes, out: Reals) -> None:
+    """Fill in the covariance of "all of these" for two records of a group, by kind of group.
+
+    Table t has `counts[t, kind]` rows that will do. With r = -(n - c)/(c(n - 1)) the chance of both
+    records is 1 + r times that of two that know nothing of each other; the product of all 1 + r,
+    less 1, is added up so that nothing cancels.
+    """
+    for kind in range(len(sizes)):
+        size = sizes[kind]
+        if size < 2:
+            out[kind] = 0.0
+            continue
+        squared, excess = 1.0, 0.0
+        for table in range(len(counts)):
+            count = counts[table, kind]
+            if count == 0:
+                squared = 0.0
+                break
+            squared *= (count / size) ** 2
+            r = -(size - count) / (count * (size - 1.0))
+            excess += r + excess * r
+        out[kind] = squared * excess
+
+
+@loop
+def add_moments(
+    starts: Codes,
+    order: Codes,
+    counts: Codes,
+    numbers: Reals,
+    pattern: Bytes,
+    class_of_pattern: Ints,
+    kind_of_group: Codes,
+    about: float,
+    chance: Reals,
+    alone: Reals,
+    together: Reals,
+    scratch: Reals,
+    out: Reals,
+) -> None:
+    """Add to `out` the expectation and variance of a sum of (number - about), and of its squares.
+
+    Rows of a class (-1: they never count) count with its `chance`, by kind of group. `alone` is
+    what the square of a number adds to the variance, `together` what the product of two sums of
+    classes adds. `scratch` has two lines, a place a class.
+    """
+    classes = chance.shape[1]
+    mean = variance = squares = 0.0
+    for group in range(len(starts) - 1):
+        kind = kind_of_group[group]
+        for own in range(classes):
+            scratch[0, own] = scratch[1, own] = 0.0
+        for place in range(starts[group], starts[group + 1]):
+            own = class_of_pattern[pattern[order[place]]]
+            if own >= 0:
+                number = numbers[place] - about
+                scratch[0, own] += counts[place] * number
+                scratch[1, own] += counts[place] * number * number
+        for own in range(classes):
+            total, square = scratch[0, own], scratch[1, own]
+            mean += total * chance[kind, own]
+            squares += square * chance[kind, own]
+            variance += square * alone[kind, own]
+            for other in range(classes):
+                variance += total * scratch[0, other] * together[kind, own, other]
+    out[0] += mean
+    out[1] += variance
+    out[2] += squares

@@ -9,15 +9,23 @@ says why.
 Generalised cells, which a sliced release may have, hold one of their values, each equally likely.
 Bounds let each part of the predicate that reads such a cell go its own way, which is valid, and
 exact where a single part does.
+
+Standard errors are those of the deal: of how records are joined within groups, and of which records
+are the fakes. A generalised cell that a question leaves open was dealt by nobody, so that there is
+none then. They are right where rows were in fact matched at random; where attributes go together
+within groups, they are too small.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.answers.deal import Deal
+from sfumato.answers.dealt_errors import Moments
+from sfumato.answers.deviations import Limits, with_number
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
 from sfumato.answers.hand import hold
 from sfumato.answers.numbers import Numbers, read_numbers
@@ -56,7 +64,29 @@ class DealtAnswers:
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
         """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
-        summed = [aggregate.attribute] if isinstance(aggregate, Sum) else []
+        match aggregate:
+            case Count():
+                return self._count(self._deal([], predicate))
+            case Sum(attribute):
+                return self._sum(self._deal([attribute], predicate), self._read(attribute))
+
+    def deviation(self, attribute: str, about: float, predicate: Predicate | None) -> float | None:
+        """Return the standard error of SUM(attribute - about) over rows that have a number."""
+        deal = self._deal([attribute], with_number(attribute, predicate))
+        return self._error(deal.moments(self._read(attribute), about))
+
+    def limits(self, attribute: str, predicate: Predicate) -> Limits:
+        """Return what tells the bounds of SUM(attribute - about); no number may be missing."""
+        deal, numbers = self._deal([attribute], predicate), self._read(attribute)
+
+        def limits(about: float) -> tuple[float, float]:
+            less = numbers.less(about, self._sheets[self._place_of[attribute]].starts)
+            found = self._sum_bounds(deal, less)
+            return found.low, found.high
+
+        return limits
+
+    def _deal(self, summed: list[str], predicate: Predicate | None) -> Deal:
         for name in (*summed, *sorted(predicate.attributes if predicate else ())):
             check_published(self._release, name)
         tree: Tree = ALWAYS
@@ -66,27 +96,29 @@ class DealtAnswers:
         for part in parts_of(tree):
             parts.setdefault(part.place, {})[part] = None
         hands = [hold(self._sheets[place], tuple(own)) for place, own in parts.items()]
-        deal = Deal(tree, hands, self._sizes)
-        match aggregate:
-            case Count():
-                return self._count(deal)
-            case Sum(attribute):
-                return self._sum(deal, self._read(attribute))
+        return Deal(tree, hands, self._sizes)
 
     def _count(self, deal: Deal) -> Estimate:
-        low, high = deal.bounds()
-        return within(
-            deal.expected() * self._genuine,
-            float(max(low - self._fakes, 0)),
-            float(min(high, self._records - self._fakes)),
-        )
+        fewest, most = deal.bounds()
+        low = float(max(fewest - self._fakes, 0))
+        high = float(min(most, self._records - self._fakes))
+        found = within(deal.expected() * self._genuine, low, high)
+        return replace(found, se=0.0 if low == high else self._error(deal.moments()))
 
-    def _sum(self, deal: Deal, numbers: Numbers) -> Estimate:
+    def _sum_bounds(self, deal: Deal, numbers: Numbers) -> Estimate:
         value, low, high = deal.sums(numbers)
         most, least = numbers.removed(self._fakes) if self._fakes else (0.0, 0.0)
         return within(
             value * self._genuine, low - most - numbers.slack, high - least + numbers.slack
         )
+
+    def _sum(self, deal: Deal, numbers: Numbers) -> Estimate:
+        found = self._sum_bounds(deal, numbers)
+        se = 0.0 if found.low == found.high else self._error(deal.moments(numbers))
+        return replace(found, se=se)
+
+    def _error(self, moments: Moments | None) -> float | None:
+        return None if moments is None else moments.standard_error(self._records, self._fakes)
 
     def _read(self, name: str) -> Numbers:
         if name not in self._numbers:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from math import isfinite
+from typing import Any, TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.predicates.expression import Predicate
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
     """How many rows there are."""
+
+    def __str__(self) -> str:
+        return "COUNT(*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +24,42 @@ class Sum:
 
     attribute: str
 
+    def __str__(self) -> str:
+        return f"SUM({_quoted(self.attribute)})"
 
-Aggregate: TypeAlias = Count | Sum
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The mean of an attribute's numbers; missing ones do not count, and no numbers have none."""
+
+    attribute: str
+
+    def __str__(self) -> str:
+        return f"AVG({_quoted(self.attribute)})"
+
+
+Aggregate: TypeAlias = Count | Sum  # what a layout answers by itself
+Asked: TypeAlias = Aggregate | Average
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One aggregate over the rows that satisfy `where` (None: all), for each group of rows.
+
+    >>> from sfumato.predicates import parse
+    >>> print(Query(Average("age"), ("sex",), parse("job = 'Nurse'")))
+    SELECT "sex", AVG("age") WHERE job = 'Nurse' GROUP BY "sex"
+    """
+
+    aggregate: Asked
+    group_by: tuple[str, ...] = ()
+    where: Predicate | None = None
+
+    def __str__(self) -> str:
+        names = [_quoted(name) for name in self.group_by]
+        where = "" if self.where is None else f" WHERE {self.where}"
+        groups = f" GROUP BY {', '.join(names)}" if names else ""
+        return f"SELECT {', '.join([*names, str(self.aggregate)])}{where}{groups}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +67,8 @@ class Estimate:
     """An expected value, and bounds that hold for every original the release may have come from.
 
     The bounds speak of the published rows: nothing is known of suppressed ones. `se` is the
-    standard error, None where the layout's own randomness does not give one.
+    standard error, None where the layout's own randomness does not give one. All numbers of an
+    average that surely has no rows are NaN.
     """
 
     value: float
@@ -35,6 +77,53 @@ class Estimate:
     se: float | None = None
 
 
+Label: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The estimate for one group of rows; `group` has a value a group column, None if missing."""
+
+    group: tuple[Label, ...]
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to a query: a row a group (or one in all), and what should be known about it."""
+
+    group_by: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON, in which what is not a finite number is None.
+
+        Refuses (ParameterError) group columns that are named like one of the numbers.
+        """
+        rows = []
+        for row in self.rows:
+            found = row.estimate
+            numbers = {"value": found.value, "low": found.low, "high": found.high, "se": found.se}
+            for name in self.group_by:
+                if name in numbers:
+                    raise ParameterError(
+                        f"the group column '{name}' has the name of a number of the result, which "
+                        "JSON cannot tell apart; ask without JSON, or group by another column"
+                    )
+            labels = dict(zip(self.group_by, map(_plain, row.group), strict=True))
+            rows.append(labels | {name: _plain(number) for name, number in numbers.items()})
+        return {"rows": rows, "notes": list(self.notes)}
+
+
 def within(value: float, low: float, high: float) -> Estimate:
     """Return the estimate; what is taken as independent may carry it beyond what is possible."""
     return Estimate(min(max(value, low), high), low, high)
+
+
+def _plain(value: Label) -> Label:
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -9,21 +9,36 @@ the predicate are generalised, and valid everywhere.
 
 Estimates take a cell's values as equally likely, a bucket's values as dealt at random, and
 different attributes of a row as independent of each other.
+
+Standard errors are those of dealing the buckets; `local_errors.py` says how, and where there is
+none. They are right where buckets were in fact dealt at random with regard to all other attributes;
+where attributes go together, they are too small.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from sfumato.answers.deviations import Limits, with_number
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
+from sfumato.answers.local_errors import Amounts, count_error, sum_error
+from sfumato.answers.meetings import Meetings
 from sfumato.answers.parts import ALWAYS, Part, Tree, parts_of, take_apart
 from sfumato.answers.question import Given, Question
 from sfumato.answers.records import Records
-from sfumato.answers.run_kernels import add_outside, gather_buckets, tally_runs
+from sfumato.answers.run_kernels import (
+    add_outside,
+    bound_tallies,
+    gather_buckets,
+    tally_runs,
+    total_runs,
+)
 from sfumato.answers.slot_kernels import limit_hits
 from sfumato.answers.slots import Slots
 from sfumato.answers.summands import Summands, Worth
-from sfumato.answers.verdict import NEVER, SURELY, Reals, Status
+from sfumato.answers.verdict import SURELY, Reals, Status
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import Predicate, negation_normal_form
 from sfumato.release import Release
@@ -42,15 +57,40 @@ class LocalAnswers:
     def __init__(self, release: Release) -> None:
         self._records = Records(release)
         self._summands: dict[str, Summands] = {}
+        self._amounts: dict[str, Amounts] = {}
+        self._meetings = Meetings(self._records.rows)
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
         """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
         question = self._question(predicate)
         match aggregate:
             case Count():
-                return _count(question)
+                found = _count(question)
+                if found.low == found.high:
+                    return replace(found, se=0.0)
+                return replace(found, se=count_error(question, self._meetings))
             case Sum(attribute):
-                return _sum(question, self._records.read(attribute), self._numbers(attribute))
+                found = _sum(question, self._records.read(attribute), self._numbers(attribute))
+                if found.low == found.high:
+                    return replace(found, se=0.0)
+                amounts = self._amounts_of(attribute)
+                return replace(found, se=sum_error(question, amounts, 0.0, self._meetings))
+
+    def deviation(self, attribute: str, about: float, predicate: Predicate | None) -> float | None:
+        """Return the standard error of SUM(attribute - about) over rows that have a number."""
+        question = self._question(with_number(attribute, predicate))
+        return sum_error(question, self._amounts_of(attribute), about, self._meetings)
+
+    def limits(self, attribute: str, predicate: Predicate) -> Limits:
+        """Return what tells the bounds of SUM(attribute - about); no number may be missing."""
+        question, slots = self._question(predicate), self._records.read(attribute)
+        numbers = self._numbers(attribute)
+
+        def limits(about: float) -> tuple[float, float]:
+            found = _sum(question, slots, numbers.less(about))
+            return found.low, found.high
+
+        return limits
 
     def paper_interval(
         self, attribute: str | None, predicate: Predicate | None
@@ -82,15 +122,21 @@ class LocalAnswers:
             self._summands[name] = Summands(self._records.read(name))
         return self._summands[name]
 
+    def _amounts_of(self, name: str) -> Amounts:
+        if name not in self._amounts:
+            self._amounts[name] = Amounts(self._records.read(name))
+        return self._amounts[name]
+
 
 def _count(question: Question) -> Estimate:
-    status = question.status()
-    low, high = question.count(status == SURELY), question.count(status > NEVER)
+    status, totals = question.status(), np.zeros(3)
+    total_runs(question.runs.size, status, question.chance(), totals)
+    value, low, high = totals.tolist()
     for part in question.only_parts():
         if question.verdicts[part].slots.buckets:
             fewest, most = _count_by_buckets(question, part, status)
             low, high = max(low, fewest), min(high, most)
-    return within(float((question.chance() * question.runs.size).sum()), float(low), float(high))
+    return within(value, float(low), float(high))
 
 
 def _count_by_buckets(question: Question, part: Part, status: Status) -> tuple[int, int]:
@@ -112,11 +158,8 @@ def _count_by_buckets(question: Question, part: Part, status: Status) -> tuple[i
         tally,
         outside,
     )
-    must, may, decided, perhaps = tally.T
-    spare = slots.bucket_sizes - decided
-    low = int(outside[0]) + int((must + np.maximum(hits - spare, 0)).sum())
-    high = int(outside[1]) + int((may + np.minimum(hits, perhaps)).sum())
-    return low, high
+    bound_tallies(tally, slots.bucket_sizes, hits, outside)
+    return int(outside[0]), int(outside[1])
 
 
 def _sum(question: Question, slots: Slots, numbers: Summands) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.answers.choices import MISSING, CellReader, Choices
+from sfumato.answers.dealing import dealt_anew
 from sfumato.answers.number_line import NumberLine, Ticks
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import AttributeEntry, Release
@@ -56,28 +58,44 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
     >>> sorted(age // 20 for age in rows["age"].to_pylist())
     [1, 1, 2, 2]
     """
+    return plausible_table(release, [entry.name for entry in release.manifest.attributes], rng)
+
+
+def plausible_table(
+    release: Release, attributes: Sequence[str], rng: np.random.Generator, *, redealt: bool = False
+) -> pa.Table:
+    """Return some attributes of one table that the release may have come from; see `to_microdata`.
+
+    With `redealt`, blocks and buckets are dealt once more within their groups, so that two tables
+    differ as much as what the release may have come from.
+    """
     manifest = release.manifest
     if manifest.layout in _RECORDS:
         tables = [release.tables["records"]]
+        if redealt:
+            tables = dealt_anew(release, attributes, rng)
     elif manifest.layout == "anatomized":
-        tables = _joined(release, rng)
+        tables = _joined(release, attributes, rng)
     else:
         raise ParameterError(f"no table of records is drawn from the layout {manifest.layout}")
     columns = {}
-    for entry in manifest.attributes:
-        holder = next((table for table in tables if entry.name in table.column_names), None)
+    for name in attributes:
+        entry = manifest.attribute(name)
+        holder = next((table for table in tables if name in table.column_names), None)
         if holder is None:
-            raise ReleaseDamaged(f"no table holds the attribute '{entry.name}'")
-        columns[entry.name] = _drawn(holder, entry, release.hierarchies.get(entry.name), rng)
+            raise ReleaseDamaged(f"no table holds the attribute '{name}'")
+        columns[name] = _drawn(holder, entry, release.hierarchies.get(name), rng)
     return pa.table(columns)
 
 
-def _joined(release: Release, rng: np.random.Generator) -> list[pa.Table]:
+def _joined(
+    release: Release, attributes: Sequence[str], rng: np.random.Generator
+) -> list[pa.Table]:
     """Return the tables of attributes, a row a record, such that equal places are one record."""
     tables, groups = [], None
     order = rng.permutation(release.manifest.rows)
     for entry in release.manifest.tables:
-        if not entry.attributes:
+        if not set(entry.attributes).intersection(attributes):
             continue
         table = release.tables[entry.name]
         rows = np.arange(table.num_rows)

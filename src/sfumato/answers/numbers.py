@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from sfumato.answers.number_kernels import order_by_size
 from sfumato.answers.sheet import Sheet
 from sfumato.answers.summands import line_of_numbers, rounding
 from sfumato.errors import ParameterError
@@ -29,6 +31,19 @@ class Numbers:
     values: Reals
     slack: float
     has_sign: tuple[bool, bool]
+
+    def less(self, about: float, starts: Codes) -> Numbers:
+        """Return the numbers with as much taken off each, in their new order within groups.
+
+        Missing ones are no exception, and must not be asked for.
+        """
+        places, scratch = np.empty((2, len(self.values)), np.int32)
+        order_by_size(starts, self.values, about, scratch, places)
+        values, counts = self.values[places] - about, self.counts[places]
+        magnitude = float((np.abs(values) * counts).sum())
+        slack = rounding(magnitude, int(counts.sum(dtype=np.int64)), pa.float64())
+        has_sign = bool((values < 0).any()), bool((values > 0).any())
+        return Numbers(self.order[places], counts, values, slack, has_sign)
 
     def removed(self, records: int) -> tuple[float, float]:
         """Return what so many records take away from a sum at most, and at least."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from sfumato.answers.deviations import Limits
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
 from sfumato.errors import ReleaseDamaged
 from sfumato.predicates import And, Predicate
@@ -21,6 +22,25 @@ class Engine(Protocol):
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
         """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
+        ...
+
+    def deviation(self, attribute: str, about: float, predicate: Predicate | None) -> float | None:
+        """Return the standard error of SUM(attribute - about), None where there is none.
+
+        Of the rows that satisfy the predicate, those count that have a number.
+        """
+        ...
+
+
+@runtime_checkable
+class Followable(Protocol):
+    """An engine whose sums can be followed while something is taken off every number."""
+
+    def limits(self, attribute: str, predicate: Predicate) -> Limits:
+        """Return what tells the bounds of SUM(attribute - about) over the rows that satisfy it.
+
+        The predicate must leave out rows whose number is missing.
+        """
         ...
 
 
@@ -44,6 +64,11 @@ def corrected(engine: Engine, manifest: Manifest) -> Engine:
     return _Corrected(engine, manifest.rows, sample, perturb, hidden, noisy or of_people)
 
 
+def shows_everybody(engine: Engine, attribute: str) -> bool:
+    """Return whether everybody's value of an attribute is one that a published cell may hold."""
+    return not isinstance(engine, _Corrected) or engine.shows_everybody(attribute)
+
+
 def _share(manifest: Manifest, name: str, otherwise: float) -> float:
     share = manifest.parameters.get(name, otherwise)
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
@@ -55,10 +80,11 @@ def _share(manifest: Manifest, name: str, otherwise: float) -> float:
 class _Corrected:
     """Answers scaled up from a sample, and without what redrawn cells add by chance.
 
-    Counts have a standard error of the sampling alone. Bounds hold for every table that the sample
-    may be of; sums have none, since nothing is known of those who are not in it. Where cells were
-    redrawn, a count is bounded by the number of people at most; where counts are noisy, or the
-    sample is of people with several rows (`unbounded`), by nothing.
+    The standard error of a count is that of sampling, of redrawing and of what the layout leaves
+    open together; sums have none. Bounds hold for every table that the sample may be of; sums have
+    none, since nothing is known of those who are not in it. Where cells were redrawn, a count is
+    bounded by the number of people at most; where counts are noisy, or the sample is of people
+    with several rows (`unbounded`), by nothing.
     """
 
     engine: Engine
@@ -86,9 +112,55 @@ class _Corrected:
         low, high = own.low, own.high + people - self.rows
         if self._is_perturbed(aggregate, predicate):
             low, high = 0.0, people
-        share = min(max(own.value / max(self.rows, 1), 0.0), 1.0)
-        se = sqrt(self.rows * share * (1 - share) * (1 - self.sample)) / self.sample
+        se = self._error(own, value * self.sample, predicate)
         return Estimate(min(max(value, low), high), low, high, se)
+
+    def _error(self, own: Estimate, kept: float, predicate: Predicate | None) -> float | None:
+        """Return the standard error of a count, of which so many in the release are `kept`."""
+        if own.se is None:
+            return None
+        variance = own.se**2
+        if self._is_perturbed(Count(), predicate):
+            redrawn = self._spread_by_chance(kept, predicate)
+            if redrawn is None:
+                return None
+            variance = variance / (1 - self.perturb) ** 2 + redrawn
+        share = min(max(kept / max(self.rows, 1), 0.0), 1.0)
+        variance += self.rows * share * (1 - share) * (1 - self.sample)
+        return sqrt(variance) / self.sample
+
+    def _spread_by_chance(self, kept: float, predicate: Predicate | None) -> float | None:
+        """Return the variance that redrawing gives a count, None for several sensitive attributes.
+
+        A cell stays as it is or becomes that of anybody, each on its own. The estimate takes off
+        what is expected by chance, which all records tell: those that meet the other conditions
+        count with one weight, all others with another.
+        """
+        about, others = self._parted(predicate)
+        if len(frozenset[str]().union(*(part.attributes for part in about))) != 1:
+            return None
+        rows = max(float(self.rows), 1.0)
+        met, all_hits = self._own(Count(), others), self._own(Count(), about)
+        share = min(max(all_hits / rows, 0.0), 1.0)
+        by_chance = self.perturb * share
+        stays, comes = (end * (1 - end) for end in (1 - self.perturb + by_chance, by_chance))
+        hits = min(max(all_hits - kept, 0.0), rows - met)
+        inside = kept * stays + (met - kept) * comes
+        outside = hits * stays + (rows - met - hits) * comes
+        weight = self.perturb * met / rows
+        return ((1 - weight) ** 2 * inside + weight**2 * outside) / (1 - self.perturb) ** 2
+
+    def deviation(self, attribute: str, about: float, predicate: Predicate | None) -> float | None:
+        """Return the engine's own, where answers are its own."""
+        is_own = self.sample == 1 and not self.unbounded
+        if is_own and not self._is_perturbed(Sum(attribute), predicate):
+            return self.engine.deviation(attribute, about, predicate)
+        return None
+
+    def shows_everybody(self, attribute: str) -> bool:
+        """Return whether nobody is left out, and nobody's value of an attribute redrawn."""
+        is_whole = self.sample == 1 and not self.unbounded
+        return is_whole and not self._is_perturbed(Sum(attribute), None)
 
     def _is_perturbed(self, aggregate: Aggregate, predicate: Predicate | None) -> bool:
         read = frozenset() if predicate is None else predicate.attributes
@@ -99,25 +171,37 @@ class _Corrected:
     def _without_chance(
         self, value: float, aggregate: Aggregate, predicate: Predicate | None
     ) -> float:
-        """Return the count without the redrawn cells, for conditions on one sensitive attribute.
+        """Return the value without the redrawn cells, for questions on one sensitive attribute.
 
-        A record that meets the other conditions meets this one by chance as often as all do.
-        Other questions stay as they are, a little off.
+        A record that meets the other conditions meets this one by chance as often as all do, and
+        a number that was redrawn is on average that of all who meet it. Other questions stay as
+        they are, a little off.
         """
-        if not isinstance(aggregate, Count) or not self._is_perturbed(aggregate, predicate):
+        if not self._is_perturbed(aggregate, predicate):
             return value
-        assert predicate is not None
-        parts = predicate.parts if isinstance(predicate, And) else (predicate,)
-        about = [part for part in parts if not part.attributes.isdisjoint(self.hidden)]
-        if len(frozenset[str]().union(*(part.attributes for part in about))) != 1:
+        about, others = self._parted(predicate)
+        summed = frozenset({aggregate.attribute} if isinstance(aggregate, Sum) else ())
+        is_redrawn = not summed.isdisjoint(self.hidden)
+        read = frozenset[str]().union(*(part.attributes for part in about))
+        if len(read | summed if is_redrawn else read) != 1:
             return value
-        others = [part for part in parts if part not in about]
-        met = self._count(others)
-        by_chance = met * self._count(about) / max(self.rows, 1)
-        return min(max((value - self.perturb * by_chance) / (1 - self.perturb), 0.0), met)
+        # the number goes with the cells that were redrawn, or with those that were not
+        met = self._own(Count() if is_redrawn else aggregate, others)
+        by_chance = met * self._own(aggregate if is_redrawn else Count(), about)
+        kept = (value - self.perturb * by_chance / max(self.rows, 1)) / (1 - self.perturb)
+        return min(max(kept, 0.0), met) if isinstance(aggregate, Count) else kept
 
-    def _count(self, parts: list[Predicate]) -> float:
-        if not parts:
+    def _parted(self, predicate: Predicate | None) -> tuple[list[Predicate], list[Predicate]]:
+        """Return the conditions on attributes that were redrawn, and the others."""
+        parts: tuple[Predicate, ...] = ()
+        if predicate is not None:
+            parts = predicate.parts if isinstance(predicate, And) else (predicate,)
+        about = [part for part in parts if not part.attributes.isdisjoint(self.hidden)]
+        return about, [part for part in parts if part not in about]
+
+    def _own(self, aggregate: Aggregate, parts: list[Predicate]) -> float:
+        """Return what the engine says of the rows that satisfy all parts."""
+        if not parts and isinstance(aggregate, Count):
             return float(self.rows)
-        predicate = parts[0] if len(parts) == 1 else And(tuple(parts))
-        return self.engine.answer(Count(), predicate).value
+        predicate = None if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
+        return self.engine.answer(aggregate, predicate).value

@@ -1,9 +1,9 @@
-"""The way in to reconstruction: the cross table behind randomised sets, from the release alone."""
+"""The way in to reconstruction: the cross table behind a release, from the release alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import prod
 from typing import Literal, get_args
@@ -13,16 +13,22 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.answers import set_estimators
+from sfumato.answers.joint_parts import joints
+from sfumato.answers.plausible import TABLES, plausible_counts
 from sfumato.answers.set_axes import RECORDS, Axis, read_axis
 from sfumato.answers.set_counts import containing
+from sfumato.answers.set_parts import Parting, joint_axis
 from sfumato.errors import ParameterError, ReleaseDamaged
-from sfumato.release import Release
+from sfumato.release import Manifest, Release
 from sfumato.schema.text import to_texts
 
 Reals = npt.NDArray[np.float64]
-Method = Literal["bayes", "inverse", "value-adding", "random"]
+Method = Literal["bayes", "inverse", "value-adding", "random", "plausible"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
+# What is for sets alone; the one for all other layouts; and what draws at random.
+OF_SETS: tuple[Method, ...] = ("bayes", "inverse", "value-adding", "random")
+DRAWING: tuple[Method, ...] = ("random", "plausible")
 # What rests on sets having been drawn at random, and makers who draw them otherwise.
 _BY_CHANCE: tuple[Method, ...] = ("bayes", "inverse")
 _OTHER_MAKERS = ("rating",)
@@ -36,9 +42,10 @@ class Reconstruction:
     """An estimated cross table: how many records have each combination of values.
 
     `counts` has an axis an attribute, along which its `values` stand in the order of the domain (a
-    missing value is null). `se` are standard errors, of the randomness of the sets alone, where
-    the method has any. `records` is the number of records in the release, `steps` that of the
-    steps that `bayes` made, and `settled` says whether it came to rest.
+    missing value is null). `se` are standard errors where the method has any: of the randomness of
+    the sets, or of what the release leaves open, alone. `records` is the number of records in the
+    release, `steps` that of the steps that `bayes` made, and `settled` says whether it came to
+    rest; `tables` is how many plausible ones there were. `notes` are for whoever uses the counts.
     """
 
     attributes: tuple[str, ...]
@@ -49,6 +56,8 @@ class Reconstruction:
     records: int
     steps: int | None = None
     settled: bool = True
+    tables: int | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[tuple[str | None, ...], ...]:
@@ -59,8 +68,11 @@ class Reconstruction:
     def warnings(self) -> tuple[str, ...]:
         """What should be known before the counts are used."""
         if self.settled:
-            return ()
-        return (f"bayes ended after {self.steps} steps, before they had become small",)
+            return self.notes
+        return (
+            f"bayes ended after {self.steps} steps, before they had become small",
+            *self.notes,
+        )
 
     def largest(self, number: int) -> list[tuple[tuple[str | None, ...], float, float | None]]:
         """Return the labels, count and standard error of the largest counts, the largest first."""
@@ -87,39 +99,88 @@ class Reconstruction:
         return pa.table(columns)
 
 
+def default_method(manifest: Manifest) -> Method:
+    """Return the method that is taken where none is asked for."""
+    if manifest.layout != "sets":
+        return "plausible"
+    return "value-adding" if manifest.method in _OTHER_MAKERS else "bayes"
+
+
 def reconstruct(
     release: Release,
     attributes: Sequence[str],
-    method: Method = "bayes",
+    method: Method | None = None,
     rng: np.random.Generator | None = None,
+    tables: int = TABLES,
 ) -> Reconstruction:
-    """Return the estimated cross table of some attributes of a release with the layout `sets`.
+    """Return the estimated cross table of some attributes.
 
-    `bayes` and `value-adding` are the paper's; `inverse` is unbiased and has standard errors, but
-    may be negative; `random` is the paper's baseline and needs `rng`. Attributes that were not
-    randomised take part with the values that they have.
+    From the layout `sets`: `bayes` (the default) and `value-adding` are the paper's; `inverse` is
+    unbiased and has standard errors, but may be negative; `random` is the paper's baseline.
+    Attributes that were not randomised take part with the values that they have. Of attributes
+    that were randomised as one, `a & b`, each can be asked for: the other is summed out, and the
+    standard errors of `inverse` are then not known.
 
-    Refuses (ParameterError) other layouts, attributes that are not published, cross tables of more
-    than 50 million cells, `bayes` and `inverse` of sets that are not random; (ReleaseDamaged) cells
-    that are not what the manifest says.
+    From other layouts: `plausible`, the mean over so many plausible `tables`, with standard errors
+    of what the release leaves open if it does so evenly; see `answers/plausible.py`. It and
+    `random` need `rng`.
+
+    Refuses (ParameterError) methods of other layouts, attributes that are not published, cross
+    tables of more than 50 million cells, `bayes` and `inverse` of sets that are not random;
+    (ReleaseDamaged) cells that are not what the manifest says.
 
     Source: the sensitive-QID paper, section V-D.
     """
-    if release.manifest.layout != "sets":
-        raise ParameterError(
-            "cross tables are reconstructed from the layout sets only, and this release has "
-            f"{release.manifest.layout}; a later version may do it for other layouts"
+    manifest, names = release.manifest, tuple(attributes)
+    method = default_method(manifest) if method is None else method
+    _check_method(manifest, method, rng)
+    _check_names(manifest, names)
+    if manifest.layout != "sets":
+        assert rng is not None
+        found = plausible_counts(release, names, tables, MOST_CELLS, rng)
+        return Reconstruction(
+            names,
+            found.values,
+            found.counts,
+            found.se,
+            method,
+            manifest.rows,
+            tables=tables,
+            notes=found.notes,
         )
+    if RECORDS not in release.tables:
+        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
+    # attributes that were randomised as one are counted as one, and taken apart afterwards
+    counted = tuple(dict.fromkeys(joint_axis(manifest, name) for name in names))
+    whole = _of_sets(release, counted, method, rng)
+    return whole if counted == names else _taken_apart(manifest, whole, names)
+
+
+def _check_method(manifest: Manifest, method: Method, rng: np.random.Generator | None) -> None:
     if method not in METHODS:
         raise ParameterError(f"there is no method `{method}`; there are: {', '.join(METHODS)}")
-    if method == "random" and rng is None:
-        raise ParameterError("the method `random` needs a generator, `rng`")
-    if release.manifest.method in _OTHER_MAKERS and method in _BY_CHANCE:
+    if manifest.layout == "sets" and method not in OF_SETS:
         raise ParameterError(
-            f"the sets of {release.manifest.method} were not drawn at random, which `{method}` "
+            f"the method `{method}` is for other layouts than sets; use one of {', '.join(OF_SETS)}"
+        )
+    if manifest.layout != "sets" and method in OF_SETS:
+        raise ParameterError(
+            f"the method `{method}` is for the layout sets, and this release has "
+            f"{manifest.layout}; use `plausible`"
+        )
+    if method in DRAWING and rng is None:
+        raise ParameterError(f"the method `{method}` needs a generator, `rng`")
+    if manifest.method in _OTHER_MAKERS and method in _BY_CHANCE:
+        raise ParameterError(
+            f"the sets of {manifest.method} were not drawn at random, which `{method}` "
             "rests on; use the method `value-adding`"
         )
-    axes = _axes(release, tuple(attributes))
+
+
+def _of_sets(
+    release: Release, names: tuple[str, ...], method: Method, rng: np.random.Generator | None
+) -> Reconstruction:
+    axes = _axes(release, names)
     rows = release.tables[RECORDS].num_rows
     se = steps = None
     settled = True
@@ -136,22 +197,31 @@ def reconstruct(
         else:
             table, steps, settled = set_estimators.bayes(axes, counts)
     values = tuple(axis.values for axis in axes)
-    return Reconstruction(tuple(attributes), values, table, se, method, rows, steps, settled)
+    return Reconstruction(names, values, table, se, method, rows, steps, settled)
+
+
+def _taken_apart(
+    manifest: Manifest, whole: Reconstruction, names: tuple[str, ...]
+) -> Reconstruction:
+    """Return the cross table over parts of the joint attributes that were counted."""
+    parting = Parting.of(manifest, whole.attributes, whole.values, names)
+    se, notes = None, whole.notes
+    if whole.se is not None and parting.is_whole:
+        se = parting.summed(whole.se)
+    elif whole.se is not None:
+        together = ", ".join(f"'{name}'" for name in whole.attributes if name not in names)
+        notes += (
+            f"no standard errors: counts are sums over {together}, whose cells' errors hang "
+            "together in a way that is not worked out; ask for all parts, or for the joint "
+            "attribute",
+        )
+    counts = parting.summed(whole.counts)
+    return replace(
+        whole, attributes=names, values=parting.values, counts=counts, se=se, notes=notes
+    )
 
 
 def _axes(release: Release, names: tuple[str, ...]) -> list[Axis]:
-    if not names:
-        raise ParameterError("name at least one attribute to reconstruct")
-    if len(set(names)) < len(names):
-        raise ParameterError("an attribute is named twice")
-    if RECORDS not in release.tables:
-        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
-    published = release.manifest.table(RECORDS).attributes
-    for name in names:
-        if name not in published:
-            close = get_close_matches(name, published, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(published)}"
-            raise ParameterError(f"the release has no attribute '{name}'; {hint}")
     axes: list[Axis] = []
     for name in names:
         axes.append(read_axis(release, name))
@@ -161,3 +231,21 @@ def _axes(release: Release, names: tuple[str, ...]) -> list[Axis]:
                 "ask for fewer attributes, or for ones with fewer values"
             )
     return axes
+
+
+def _check_names(manifest: Manifest, names: tuple[str, ...]) -> None:
+    if not names:
+        raise ParameterError("name at least one attribute to reconstruct")
+    if len(set(names)) < len(names):
+        raise ParameterError("an attribute is named twice")
+    known = [entry.name for entry in manifest.attributes]
+    if manifest.layout == "sets":
+        known += [part for joint in joints(manifest) for part in joint.parts]
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}"
+            raise ParameterError(f"the release has no attribute '{name}'; {hint}")
+        joint = joint_axis(manifest, name)
+        if joint != name and joint in names:
+            raise ParameterError(f"'{name}' is a part of '{joint}'; name one of them")

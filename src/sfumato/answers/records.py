@@ -62,7 +62,9 @@ class Records:
 
         def status_of_groups(part: Part) -> Status:
             status = np.empty(groups, np.uint8)
-            judge_groups(*self._slot_of_groups(part.attribute), verdicts[part].status, status)
+            of_row, found = self.read(part.attribute).of_row, verdicts[part].status
+            slot, varies = self._slot_of_groups(part.attribute)
+            judge_groups(slot, varies, self._sheet.starts, of_row, found, status)
             return status
 
         status = fold(tree, status_of_groups, np.minimum, np.maximum, np.full(groups, SURELY))

@@ -18,10 +18,18 @@ Reals = npt.NDArray[np.float64]
 
 
 @loop
-def judge_groups(slot: Codes, varies: Bools, found: Bytes, out: Bytes) -> None:
-    """Fill in what is found at each group's slot: perhaps (1), where its rows have several."""
+def judge_groups(
+    slot: Codes, varies: Bools, starts: Codes, of_row: Codes, found: Bytes, out: Bytes
+) -> None:
+    """Fill in what is found at each group's slot; where its rows have several, perhaps (1) if
+    something is found at one of them."""
     for group in range(len(slot)):
-        out[group] = 1 if varies[group] else found[slot[group]]
+        out[group] = found[slot[group]]
+        if varies[group]:
+            row, end = starts[group], starts[group + 1]
+            while row < end and found[of_row[row]] == 0:
+                row += 1
+            out[group] = 1 if row < end else 0
 
 
 @loop
@@ -84,14 +92,40 @@ def tally_runs(
             outside[1] += count if status[run] > 0 else 0
             continue
         bucket = slot - first_bucket
-        if without[run] == 2:
-            tally[bucket, 0] += count
-        elif given[run] == 2:
-            tally[bucket, 2] += count
-        if without[run] > 0:
-            tally[bucket, 1] += count
-        else:
-            tally[bucket, 3] += count
+        must, may = np.int32(without[run] == 2), np.int32(without[run] > 0)
+        tally[bucket, 0] += count * must
+        tally[bucket, 1] += count * may
+        tally[bucket, 2] += count * (1 - must) * np.int32(given[run] == 2)
+        tally[bucket, 3] += count * (1 - may)
+
+
+@loop
+def total_runs(size: Codes, status: Bytes, chance: Reals, out: Reals) -> None:
+    """Add to `out` how many rows satisfy a predicate: expected, surely, and at most."""
+    total = 0.0
+    sure = may = 0
+    for run in range(len(size)):
+        total += size[run] * chance[run]
+        sure += size[run] * (status[run] == 2)
+        may += size[run] * (status[run] > 0)
+    out[0] += total
+    out[1] += sure
+    out[2] += may
+
+
+@loop
+def bound_tallies(tally: Codes, sizes: Ints, hits: Ints, out: Ints) -> None:
+    """Add to `out` how many rows of all buckets satisfy a predicate at least and at most.
+
+    `tally` is that of `tally_runs`; of each bucket so many values satisfy the part.
+    """
+    low = high = 0
+    for bucket in range(len(sizes)):
+        spare = sizes[bucket] - tally[bucket, 2]
+        low += tally[bucket, 0] + max(hits[bucket] - spare, 0)
+        high += tally[bucket, 1] + min(hits[bucket], np.int64(tally[bucket, 3]))
+    out[0] += low
+    out[1] += high
 
 
 @loop
@@ -158,3 +192,62 @@ def add_outside(
     out[0] += value
     out[1] += fewest
     out[2] += most
+
+
+@loop
+def is_open_outside(
+    first: Codes, of_row: Codes, first_bucket: int, status: Bytes, whole: Bytes
+) -> bool:
+    """Return whether a run in no bucket has a status that is open (1), and so has the whole."""
+    for run in range(len(first)):
+        if whole[run] == 1 and status[run] == 1 and of_row[first[run]] < first_bucket:
+            return True
+    return False
+
+
+@loop
+def weigh_amounts(
+    slot: Codes, atom: Codes, weight: Codes, amount: Reals, mean: Reals, square: Reals
+) -> None:
+    """Add up by slot the amounts of its atoms, and their squares."""
+    for entry in range(len(slot)):
+        own = amount[atom[entry]]
+        mean[slot[entry]] += weight[entry] * own
+        square[slot[entry]] += weight[entry] * own * own
+
+
+@loop
+def gather_pairs(
+    first: Codes, size: Codes, of_row: Codes, first_bucket: int, amount: Reals, sums: Reals
+) -> None:
+    """Add up by bucket the amounts of its rows, and their squares.
+
+    All rows of a run have the same slot.
+    """
+    for run in range(len(first)):
+        bucket = of_row[first[run]] - first_bucket
+        if bucket >= 0:
+            sums[bucket, 0] += size[run] * amount[run]
+            sums[bucket, 1] += size[run] * amount[run] * amount[run]
+
+
+@loop
+def spread_runs(first: Codes, size: Codes, amount: Reals, out: Reals) -> None:
+    """Fill in the amount of each run at all of its rows."""
+    for run in range(len(first)):
+        for row in range(first[run], first[run] + size[run]):
+            out[row] = amount[run]
+
+
+@loop
+def add_meetings(starts: Codes, rows: Codes, amount: Reals, factor: Reals) -> float:
+    """Return the sum over classes of their factor times the products of pairs of amounts."""
+    total = 0.0
+    for met in range(len(starts) - 1):
+        plain = square = 0.0
+        for place in range(starts[met], starts[met + 1]):
+            own = amount[rows[place]]
+            plain += own
+            square += own * own
+        total += factor[met] * (plain * plain - square)
+    return total

@@ -102,7 +102,7 @@ def _exact_axis(entry: AttributeEntry, column: pa.ChunkedArray) -> Axis:
     if isinstance(entry.domain, tuple):
         listed = _listed(entry)
     else:
-        listed = texts.take(pc.sort_indices(_typed(entry, texts)))
+        listed = texts.take(pc.sort_indices(_typed(entry, texts))) if len(texts) else texts
     if not listed.null_count and (found.codes == len(found.values)).any():
         # domains of exact attributes list no missing value
         listed = pa.concat_arrays([listed, pa.nulls(1, pa.string())])
@@ -148,6 +148,8 @@ def _coded(entry: AttributeEntry, listed: pa.Array, found: Distinct, texts: pa.A
 
 
 def _typed(entry: AttributeEntry, texts: pa.Array) -> pa.Array:
+    if pa.types.is_null(entry.dtype) and texts.null_count == len(texts):
+        return pa.nulls(len(texts))  # a column without any value has no type
     try:
         return from_texts(texts, entry.dtype)
     except (ValueError, pa.ArrowException):

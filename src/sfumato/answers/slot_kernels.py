@@ -20,15 +20,15 @@ def weigh_slots(
 ) -> None:
     """Add up each slot's entries that satisfy a predicate surely, or perhaps, and their weights.
 
-    `status` is that of every atom.
+    `status` is that of every atom. There are no branches here: which atom comes next is anybody's
+    guess.
     """
     for entry in range(len(slot)):
-        own = status[atom[entry]]
-        if own > 0:
-            open_[slot[entry]] += 1
-        if own == 2:
-            sure[slot[entry]] += 1
-            true[slot[entry]] += weight[entry]
+        own, at = status[atom[entry]], slot[entry]
+        is_sure = np.int64(own == 2)
+        open_[at] += np.int64(own > 0)
+        sure[at] += is_sure
+        true[at] += np.int64(weight[entry]) * is_sure
 
 
 @loop
@@ -69,11 +69,9 @@ def find_ends(
     least, greatest, mean = ends
     for entry in range(len(slot)):
         own, at = atom[entry], slot[entry]
-        if counts[own]:
-            low[at] = min(low[at], least[own])
-            high[at] = max(high[at], greatest[own])
-        if is_sure[own]:
-            total[at] += weight[entry] * mean[own]
+        low[at] = min(low[at], least[own] if counts[own] else np.inf)
+        high[at] = max(high[at], greatest[own] if counts[own] else -np.inf)
+        total[at] += weight[entry] * (mean[own] if is_sure[own] else 0.0)
 
 
 @loop

@@ -84,6 +84,11 @@ class Slots:
         return self.count - self.first_bucket
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What was found out about the slots, by the predicates that were asked."""
+        return {}
+
+    @cached_property
     def is_exact(self) -> bool:
         """Whether every slot holds one value, or is missing for sure."""
         alone = self.count == len(self.slot) and not len(self.ranges.slot)

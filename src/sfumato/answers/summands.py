@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,6 +50,7 @@ class Summands:
     def __init__(self, slots: Slots) -> None:
         line = line_of_numbers(slots)
         self._slots = slots
+        self._about = 0.0
         named = line.positions(line.ticks(slots.values))
         # an unknown number is only limited by its type
         ends = [-np.inf, np.inf]
@@ -69,6 +71,17 @@ class Summands:
         self.sizes = np.bincount(bucket, minlength=slots.buckets)
         self._starts = np.append(0, np.cumsum(self.sizes))
 
+    def less(self, about: float) -> Summands:
+        """Return the numbers with as much taken off each; missing ones must not be asked for."""
+        found = copy(self)
+        for name in ("all", "slack"):
+            found.__dict__.pop(name, None)
+        found._about = self._about + about
+        found._low, found._high, found._mean, found._sorted = (
+            each - about for each in (self._low, self._high, self._mean, self._sorted)
+        )
+        return found
+
     @cached_property
     def all(self) -> tuple[Verdict, Worth]:
         """The verdict that every number will do, and what they are worth."""
@@ -87,7 +100,9 @@ class Summands:
         find_ends(slots.slot, slots.atom, slots.weight, may, sure, ends, low, high, total)
         if len(slots.ranges.slot):
             assert slots.line is not None
-            lows, highs = (slots.line.positions(ends) for ends in (pieces.low, pieces.high))
+            lows, highs = (
+                slots.line.positions(ends) - self._about for ends in (pieces.low, pieces.high)
+            )
             chosen = pieces.touched & (pieces.holds == holds)
             at = slots.ranges.slot
             low[at] = np.minimum(low[at], np.where(chosen, lows, np.inf).min(axis=1))
@@ -114,10 +129,13 @@ class Summands:
         np.maximum.at(largest, self._slots.slot, np.abs(self._mean)[self._slots.atom])
         ranges, line = self._slots.ranges, self._slots.line
         if line is not None and len(ranges.slot):
-            ends = [np.abs(line.positions(each)) for each in (ranges.low, ranges.high)]
+            ends = [
+                np.abs(line.positions(each) - self._about) for each in (ranges.low, ranges.high)
+            ]
             np.maximum.at(largest, ranges.slot, np.maximum(*ends))
         magnitude = float(largest[self._slots.of_row].sum())
-        return rounding(magnitude, len(self._slots.of_row), self._slots.entry.dtype)
+        dtype = pa.float64() if self._about else self._slots.entry.dtype
+        return rounding(magnitude, len(self._slots.of_row), dtype)
 
 
 def line_of_numbers(slots: Slots) -> NumberLine:

@@ -36,6 +36,9 @@ NEVER: Final = np.uint8(0)
 PERHAPS: Final = np.uint8(1)
 SURELY: Final = np.uint8(2)
 
+# Verdicts on one attribute: each may be as large as its buckets are many.
+_MOST_KEPT = 4
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
@@ -79,8 +82,21 @@ def judge(slots: Slots, predicate: Predicate | None) -> Verdict:
     whole numbers, dates or times in a range, the points of a range of floats. A withheld cell may
     be any value of the stated domain, or missing; the latter is not counted as likely.
 
+    The last few verdicts are kept with the slots, for questions that are asked group by group.
+
     Refuses (ParameterError) literals that do not compare with the attribute.
     """
+    key = str(predicate)  # to Python TRUE equals 1, and a predicate with one that with the other
+    known: Verdict | None = slots.kept.get(key)
+    if known is None:
+        known = _judge(slots, predicate)
+        if len(slots.kept) >= _MOST_KEPT:
+            slots.kept.pop(next(iter(slots.kept)))
+        slots.kept[key] = known
+    return known
+
+
+def _judge(slots: Slots, predicate: Predicate | None) -> Verdict:
     atoms = _atom_status(slots, predicate)
     entries, weight = slots.entries, slots.weights
     sure, open_ = np.zeros(slots.count, np.int64), np.zeros(slots.count, np.int64)

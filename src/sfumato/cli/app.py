@@ -15,7 +15,18 @@ from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
-from sfumato.cli import anonymize, audit, check, compose, demo, init, reconstruct
+from sfumato.cli import (
+    anonymize,
+    attack,
+    audit,
+    check,
+    compose,
+    demo,
+    init,
+    query,
+    reconstruct,
+    utility,
+)
 from sfumato.cli.show import one_line
 from sfumato.errors import ClaimBroken, SfumatoError
 from sfumato.version import __version__
@@ -40,8 +51,11 @@ app.command("init", epilog=init.EXAMPLE)(init.init)
 app.command("check", epilog=check.EXAMPLE)(check.check)
 app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
+app.command("attack", epilog=attack.EXAMPLE)(attack.attack)
 app.command("compose", epilog=compose.EXAMPLE)(compose.compose)
+app.command("query", epilog=query.EXAMPLE)(query.query)
 app.command("reconstruct", epilog=reconstruct.EXAMPLE)(reconstruct.reconstruct)
+app.command("utility", epilog=utility.EXAMPLE)(utility.utility)
 app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 
 

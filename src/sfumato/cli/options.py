@@ -29,3 +29,6 @@ Data = Annotated[str, typer.Argument(metavar="DATA")]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file (YAML).")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+TestSeed = Annotated[
+    int | None, typer.Option("--test-seed", help="Draw the same at random every time.")
+]

@@ -1,15 +1,16 @@
-"""`sfumato reconstruct`: how many records have which values, behind randomised sets?"""
+"""`sfumato reconstruct`: how many people have which values, behind a release?"""
 
 from __future__ import annotations
 
 import csv
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import Json, TestSeed
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table, show_warnings
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: sfumato reconstruct release --attributes age,disease --out table.csv"
 
+NULL = "null"
 # Combinations that are printed; a file or JSON has them all.
 _SHOWN = 20
 
@@ -29,6 +31,7 @@ class Method(StrEnum):
     INVERSE = "inverse"
     VALUE_ADDING = "value-adding"
     RANDOM = "random"
+    PLAUSIBLE = "plausible"
 
 
 Attributes = Annotated[
@@ -37,7 +40,13 @@ Attributes = Annotated[
         metavar="A,B,...", help="The attributes; one with a comma in quotes: '\"a,b\",c'."
     ),
 ]
-How = Annotated[Method, typer.Option("--method", help="How counts are estimated.")]
+How = Annotated[
+    Method | None,
+    typer.Option(
+        "--method", help="How counts are estimated; by default bayes of sets, else plausible."
+    ),
+]
+Tables = Annotated[int, typer.Option(help="How many plausible tables the mean is over.")]
 Out = Annotated[
     Path | None, typer.Option("--out", help="Write the table to this file (.csv or .parquet).")
 ]
@@ -46,20 +55,30 @@ Out = Annotated[
 def reconstruct(
     release: Annotated[Path, typer.Argument(metavar="RELEASE")],
     attributes: Attributes,
-    method: How = Method.BAYES,
+    method: How = None,
+    tables: Tables = 10,
     out: Out = None,
+    test_seed: TestSeed = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate the cross table of some attributes from a release of randomised sets alone.
+    """Estimate the cross table of some attributes from a release alone.
 
-    RELEASE is the folder of a release with the layout sets, as sensitive-qid makes them. Without
-    --out, the largest counts are printed.
+    RELEASE is the folder of a release. Without --out, the largest counts are printed.
     """
     from sfumato.jobs.reconstruct import reconstruct as run
+    from sfumato.randomness import Randomness
 
     names = next(csv.reader([attributes], skipinitialspace=True), [])
     with terminal_progress() as progress:
-        found = run(release, names, method=method.value, out=out, progress=progress)
+        found = run(
+            release,
+            names,
+            method=None if method is None else method.value,
+            tables=tables,
+            randomness=None if test_seed is None else Randomness.test(test_seed),
+            out=out,
+            progress=progress,
+        )
     if as_json:
         show_json(_fields(found, out))
     else:
@@ -73,6 +92,7 @@ def _fields(found: Reconstruction, out: Path | None) -> dict[str, Any]:
         "method": found.method,
         "records": found.records,
         "steps": found.steps,
+        "tables": found.tables,
         "warnings": list(found.warnings),
         "out": None if out is None else str(out),
     }
@@ -98,13 +118,17 @@ def _show(found: Reconstruction, out: Path | None) -> None:
         return
     largest = found.largest(_SHOWN)
     headers = [*(one_line(name) for name in found.attributes), "count"]
-    rows = [
-        [*("null" if label is None else label for label in labels), f"{count:.1f}"]
-        for labels, count, _ in largest
-    ]
+    rows = [[*map(_label, labels), f"{count:.1f}"] for labels, count, _ in largest]
     if found.se is not None:
         headers.append("standard error")
         rows = [[*row, f"{se:.1f}"] for row, (_, _, se) in zip(rows, largest, strict=True)]
     show_table(headers, rows)
     if found.counts.size > _SHOWN:
         print(f"the {_SHOWN} largest are shown; --out FILE.csv writes all of them")
+
+
+def _label(label: str | None) -> str:
+    """Return how a value is shown: a missing one is `null`, and a text that reads so in quotes."""
+    if label is None:
+        return NULL
+    return json.dumps(label, ensure_ascii=False) if label == NULL or '"' in label[:1] else label

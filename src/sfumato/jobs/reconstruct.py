@@ -1,4 +1,4 @@
-"""The cross table behind a release of randomised sets, from its folder, and perhaps into a file."""
+"""The cross table behind a release, from its folder, and perhaps into a file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import BinaryIO, cast
 
 import pyarrow.parquet as pq
 
+from sfumato.answers.plausible import TABLES
 from sfumato.answers.reconstruction import Method, Reconstruction
 from sfumato.answers.reconstruction import reconstruct as estimate
 from sfumato.errors import InputError, ParameterError
@@ -25,11 +26,15 @@ def reconstruct(
     release: str | os.PathLike[str],
     attributes: Sequence[str],
     *,
-    method: Method = "bayes",
+    method: Method | None = None,
+    tables: int = TABLES,
+    randomness: Randomness | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reconstruction:
     """Return the estimated cross table; with `out`, also write it, one row a combination.
+
+    `method` None means the usual one of the layout; `tables` is how many plausible ones are drawn.
 
     Refuses (SfumatoError) what cannot be read or written, and what
     `sfumato.answers.reconstruction.reconstruct` refuses.
@@ -41,9 +46,8 @@ def reconstruct(
     with stages.stage("reading the release"):
         loaded = Release.load(release)
     with stages.stage("reconstructing"):
-        # nothing published hangs on it: the baseline alone draws at random
-        rng = Randomness.fresh().generator("reconstruction") if method == "random" else None
-        found = estimate(loaded, attributes, method, rng)
+        rng = (randomness or Randomness.fresh()).generator("reconstruction")
+        found = estimate(loaded, attributes, method, rng, tables)
     if target is not None:
         with stages.stage("writing"):
             _write(found, target)

@@ -64,6 +64,25 @@ def refusal(start: int, what: str) -> ParameterError:
     return ParameterError(f"predicate, character {start + 1}: {what}")
 
 
+def words(text: str) -> list[Token]:
+    """Return the words of a text as the language cuts it, whatever they are: keywords are names.
+
+    Refuses (ParameterError, with the place) a text that is too long, half a character, and quotes
+    that are not closed.
+    """
+    if len(text) > MAX_LENGTH:
+        what = f"at most {MAX_LENGTH} characters are read, not {len(text)}"
+        raise refusal(MAX_LENGTH, what)
+    try:
+        text.encode()  # half of a surrogate pair is in no column, and nothing can be done with it
+    except UnicodeEncodeError as error:
+        raise refusal(error.start, "this is half a character") from None
+    try:
+        return list(_PredicateTokenizer().tokenize(text))
+    except TokenError:  # its message quotes the text
+        raise refusal(_unclosed(text), "what begins here is not closed") from None
+
+
 def tokenize(text: str) -> list[Token]:
     """Return the words of the predicate, in an order that may still be wrong.
 
@@ -73,21 +92,11 @@ def tokenize(text: str) -> list[Token]:
     >>> [token.text for token in tokenize("age >= 30")]
     ['age', '>=', '30']
     """
-    if len(text) > MAX_LENGTH:
-        what = f"a predicate has at most {MAX_LENGTH} characters, not {len(text)}"
-        raise refusal(MAX_LENGTH, what)
-    try:
-        text.encode()  # half of a surrogate pair is in no column, and nothing can be done with it
-    except UnicodeEncodeError as error:
-        raise refusal(error.start, "this is half a character") from None
-    try:
-        tokens = _PredicateTokenizer().tokenize(text)
-    except TokenError:  # its message quotes the text
-        raise refusal(_unclosed(text), "what begins here is not closed") from None
+    tokens = words(text)
     if not tokens:
         raise refusal(0, "there is nothing; compare a column with a literal, such as age >= 30")
     for token in tokens:
-        _check_alone(token)
+        check_alone(token)
     _check_depth(tokens)
     # As if in parentheses, since the ends of a text leave as much unfinished as those do.
     start = Token(TokenType.L_PAREN, "the beginning")
@@ -113,7 +122,8 @@ def describe(token: Token) -> str:
     return token.text if " " in token.text else f"`{token.text}`"
 
 
-def _check_alone(token: Token) -> None:
+def check_alone(token: Token) -> None:
+    """Refuse (ParameterError, with the place) a word that stands nowhere in the language."""
     kind, text, start = token.token_type, token.text, token.start
     if token.comments:
         raise refusal(start, "a predicate has no comments")

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from sfumato.errors import ReleaseDamaged
+from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release.manifest import Manifest
 from sfumato.release.tables import normal_form
 from sfumato.schema.hierarchy import Hierarchy
+
+if TYPE_CHECKING:  # the room that answers knows this one, and is loaded by the methods that ask
+    from sfumato.answers import Answerer, Estimate, Query, Result
+    from sfumato.predicates import Predicate
 
 FileFormat = Literal["parquet", "csv"]
 
@@ -30,6 +34,7 @@ class Release:
     manifest: Manifest
     tables: Mapping[str, pa.Table]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    _kept: Answerer | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         entries = self.manifest.tables
@@ -48,6 +53,10 @@ class Release:
         """Say what it is without its cells: representations end up in tracebacks."""
         tables = ", ".join(f"{name}: {table.num_rows} rows" for name, table in self.tables.items())
         return f"Release({self.manifest.method}, {self.manifest.layout}; {tables})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what was read to answer."""
+        return Release, (self.manifest, self.tables, self.hierarchies)
 
     def save(
         self,
@@ -68,3 +77,62 @@ class Release:
         from sfumato.release import files
 
         return files.load(path)
+
+    def count(self, where: Predicate | str | None = None) -> Estimate:
+        """Return how many rows satisfy a predicate, with bounds; see `Answerer.answer`.
+
+        >>> import sfumato as sf
+        >>> people = pa.table({"age": [25, 28, 41, 47], "job": ["Cook", "Nurse", "Cook", "Cook"]})
+        >>> schema = sf.Schema.of(age="quasi-identifier", job="sensitive")
+        >>> release = sf.Mondrian(k=2).publish(people, schema)
+        >>> found = release.count("age > 30 and job = 'Cook'")
+        >>> found.value, found.low, found.high
+        (2.0, 2.0, 2.0)
+        """
+        from sfumato.answers import Count
+
+        return self._answerer().answer(Count(), where)
+
+    def sum(self, attribute: str, where: Predicate | str | None = None) -> Estimate:
+        """Return the sum of an attribute over the rows that satisfy a predicate, with bounds."""
+        from sfumato.answers import Sum
+
+        return self._answerer().answer(Sum(attribute), where)
+
+    def average(self, attribute: str, where: Predicate | str | None = None) -> Estimate:
+        """Return the mean of an attribute over the rows that satisfy a predicate, with bounds."""
+        from sfumato.answers import Average
+
+        return self._answerer().answer(Average(attribute), where)
+
+    def query(self, query: Query | str) -> Result:
+        """Return the answer to `SELECT COUNT(*) … WHERE … GROUP BY …`; see `Answerer.query`."""
+        return self._answerer().query(query)
+
+    def to_microdata(self, seed: int) -> pa.Table:
+        """Return one table of rows that the release may have come from, for tools that want rows.
+
+        For plots, and to try programs out. *Not* for evidence about any person: no row is
+        anybody's. *Not* for correlations, models or tests of significance: values are drawn cell
+        by cell, so that what belongs together is torn apart, and another seed gives another
+        table. *Not* for counts, sums and averages: those of `query` are better, and have bounds.
+        *Not* to be published as the original, or as a safer form of the release: it is neither.
+        `sfumato.answers.to_microdata` says how values are drawn.
+
+        Refuses (ParameterError) seeds below 0, and layouts that have no cells to draw from.
+        """
+        from sfumato.answers import to_microdata
+        from sfumato.randomness import repeatable
+
+        if seed < 0:
+            raise ParameterError("a seed is a whole number from 0 on")
+        return to_microdata(self, repeatable(seed))
+
+    def _answerer(self) -> Answerer:
+        """Return what reads the release to answer, made at the first question and kept."""
+        from sfumato.answers import Answerer
+
+        if self._kept is None:
+            object.__setattr__(self, "_kept", Answerer(self))
+        assert self._kept is not None
+        return self._kept

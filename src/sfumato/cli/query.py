@@ -1,0 +1,90 @@
+"""`sfumato query`: what does a release say about all of its people?"""
+
+from __future__ import annotations
+
+import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from math import isfinite, isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Json
+from sfumato.cli.progress import terminal_progress
+from sfumato.cli.show import one_line, show_json, show_table
+
+if TYPE_CHECKING:
+    from sfumato.answers import Result
+    from sfumato.answers.estimate import Label
+
+EXAMPLE = "Example: sfumato query release \"SELECT COUNT(*) WHERE age > 30 AND job = 'Nurse'\""
+
+Text = Annotated[str | None, typer.Argument(metavar="QUERY")]
+File = Annotated[
+    Path | None, typer.Option("--file", help="Answer every line of this file, one query each.")
+]
+
+
+def query(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    text: Text = None,
+    file: File = None,
+    as_json: Json = False,
+) -> None:
+    """Answer COUNT, SUM and AVG queries from a release alone, with bounds that cannot fail.
+
+    RELEASE is the folder of a release. QUERY is SELECT COUNT(*), SUM(column) or AVG(column), with
+    WHERE and GROUP BY if wanted. Published columns can be asked for; put other names than plain
+    words in double quotes.
+    """
+    from sfumato.jobs.query import query as run
+
+    with terminal_progress() as progress:
+        answers = run(release, text, file=file, progress=progress)
+    if as_json and file is None:
+        show_json(answers[0].result.to_dict())
+    elif as_json:
+        show_json({"answers": [each.to_dict() for each in answers]})
+    else:
+        for number, each in enumerate(answers):
+            if file is not None:
+                print(("\n" if number else "") + one_line(each.query))
+            _show(each.result)
+        for note in dict.fromkeys(note for each in answers for note in each.result.notes):
+            print(f"note: {one_line(note)}", file=sys.stderr)
+
+
+def _show(result: Result) -> None:
+    names = [one_line(name) for name in result.group_by]
+    rows = [
+        [
+            *map(_label, row.group),
+            _number(row.estimate.value, ROUND_HALF_EVEN),
+            _number(row.estimate.low, ROUND_FLOOR),
+            _number(row.estimate.high, ROUND_CEILING),
+            "" if row.estimate.se is None else _number(row.estimate.se, ROUND_CEILING),
+        ]
+        for row in result.rows
+    ]
+    show_table([*names, "value", "low", "high", "se"], rows)
+
+
+def _label(value: Label) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)
+
+
+def _number(number: float, rounding: str) -> str:
+    """Return a number in few digits; bounds are rounded so that they stay bounds.
+
+    >>> _number(1234.5678, ROUND_FLOOR), _number(0.12345, ROUND_CEILING), _number(7.0, ROUND_FLOOR)
+    ('1234.56', '0.1235', '7')
+    """
+    if not isfinite(number):
+        return "" if isnan(number) else "no bound"
+    if number == int(number):
+        return str(int(number))
+    places = Decimal("0.01") if abs(number) >= 100 else Decimal("0.0001")
+    return f"{Decimal(number).quantize(places, rounding).normalize():f}"
