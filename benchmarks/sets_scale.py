@@ -27,14 +27,18 @@ from benchmarks.machine import load_average, machine_facts
 from benchmarks.papers.sensitive_qid import CENSUS_ROWS, Data, census
 from sfumato.answers import reconstruct
 from sfumato.jobs.anonymize import anonymize
+from sfumato.methods import Rating, SensitiveQID
+from sfumato.methods.sensitive_qid import SetProtection
 from sfumato.publish.set_kernels import random_sets
 from sfumato.randomness import Randomness, split
 from sfumato.release import Release
+from sfumato.table import encode
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "sets_scale.json"
 L = 5
 QUERIES = 3  # of each number of attributes
+RATED = 10  # attributes for the comparison with Rating
 _WARM_ROWS = 2_000
 
 Say = Callable[[str], None]
@@ -65,6 +69,7 @@ def measure(data: Data, folder: Path, say: Say = lambda _: None) -> dict[str, An
         "release_bytes": run["release_bytes"],
         "loading_seconds": loading,
         "reconstruction": _reconstruct(data, release, say),
+        "rating": _rating(data, say),
     }
 
 
@@ -107,6 +112,27 @@ def _publish(data: Data, folder: Path) -> dict[str, Any]:
         "input_bytes": source.stat().st_size,
         "release_bytes": sum(path.stat().st_size for path in out.rglob("*") if path.is_file()),
     }
+
+
+def _rating(data: Data, say: Say) -> dict[str, float]:
+    """Return the seconds of both publishing methods in memory, on a few attributes."""
+    names = [name for name in data.rows.column_names if data.size(name) > L][:RATED]
+    table = encode(data.rows.select(names), data.schema(names))
+    protection = {name: SetProtection(l=L) for name in names}
+    methods = {
+        "sensitive_qid_seconds": SensitiveQID(protection=protection),
+        "rating_seconds": Rating(protection=protection, left_over="repeat"),
+    }
+    found = {"attributes": float(len(names))}
+    for name, method in methods.items():
+        method.release(encode(data.rows.select(names)[:_WARM_ROWS], data.schema(names)), _fresh())
+        found[name] = timed(lambda m=method: m.release(table, _fresh()))[1]
+    say(f"both methods on {len(names)} attributes: {found}")
+    return found
+
+
+def _fresh() -> Randomness:
+    return Randomness.fresh()
 
 
 def _reconstruct(data: Data, release: Release, say: Say) -> list[dict[str, Any]]:

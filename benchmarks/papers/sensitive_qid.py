@@ -39,6 +39,7 @@ LS = tuple(range(2, 11))
 TS = (0.1, 0.2, 0.3, 0.4, 0.5)
 WIDTHS = (1, 2, 3, 4)  # its q'
 BINS = 40
+DATA = ("adult", "census")
 CENSUS_ROWS = 2_458_285
 RIVALS = ("value-adding", "rating", "random")  # the paper's
 DISTANCES = {"L1": l1, "L2": l2, "Hellinger": hellinger}
@@ -245,13 +246,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.papers.sensitive_qid", description=__doc__)
     parser.add_argument("--folder", type=Path, default=shared / "data", help="where the data lie")
     parser.add_argument("--quick", action="store_true", help="few cells")
+    parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="which of the data")
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     options = parser.parse_args(arguments)
     results = []
-    for data in (adult(options.folder), census(options.folder)):
-        results.append(experiments(data, quick=options.quick))
+    loaders = {"adult": adult, "census": census}
+    for name in options.data:
+        results.append(experiments(loaders[name](options.folder), quick=options.quick))
         print(markdown(results[-1]), flush=True)
-    out = options.out or (None if options.quick else RESULTS)
+    whole = not options.quick and tuple(options.data) == DATA
+    out = options.out or (RESULTS if whole else None)
     if out is not None:
         out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

@@ -20,9 +20,13 @@ from sfumato.errors import ParameterError
 
 Reals = npt.NDArray[np.float64]
 
-# The Bayes iteration ends when a step moves less than this share of all records; or after so many
+# The Bayes iteration ends when a step moves less than this share of all records and the table
+# explains the counts better than the true one would, by chance: the squares that are left are this
+# share of what chance leaves. Or when a step moves less than this many records; or after so many
 # visits of cells, which take about a minute.
 TOLERANCE = 1e-5
+EXPLAINED = 0.3
+FEWEST_MOVED = 0.5
 MOST_VISITS = 2_000_000_000
 # By how much of the way so far an extrapolation may reach ahead; what is left of a cell that would
 # fall below 0; and what counts as nothing (smaller numbers are slow to work with).
@@ -34,11 +38,12 @@ _NOTHING = 1e-100
 def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
     """Return the table that equation 26 leads to, divided as in equation 27.
 
-    And the number of steps, and whether the last one was small enough.
+    And the number of steps, and whether it came to rest.
 
     Steps are made from w on. The table keeps the total, and no cell of it is negative. The paper
-    ends when steps are "sufficiently small"; here that is a stated share of the records. Going on
-    does not make it better: it begins to follow the noise.
+    ends when steps are "sufficiently small". Steps that go on begin to follow the noise; but where
+    p is small, or records are many, small steps still lead far. So small ones end it only where
+    chance explains what is left, or where they move less than half a record.
 
     The paper's steps become small slowly, after thousands of them. Here two of them tell where
     many would lead to (squared extrapolation), a quarter more of them than were made so far at
@@ -49,9 +54,15 @@ def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
     """
     mixing = [(axis.own - axis.other, axis.other) for axis in axes]
     table, small = counts.copy(), TOLERANCE * counts.sum()
+    inside = prod(axis.eta for axis in axes)
+    least = min(small, FEWEST_MOVED * inside)
     first, _ = _step(mixing, counts, table)
     made, way, moved = 1, 1.0, _distance(first, table)
-    while moved > small and made * counts.size < MOST_VISITS:
+
+    def is_at_rest() -> bool:
+        return moved <= least or (moved <= small and _is_explained(axes, counts, first / inside))
+
+    while not is_at_rest() and made * counts.size < MOST_VISITS:
         second, likelihood = _step(mixing, counts, first)
         far, reach = _extrapolated(table, first, second, most=_AHEAD * way)
         after, reached = _step(mixing, counts, far)
@@ -60,8 +71,19 @@ def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
             made += 1
         table, first = far, after
         made, way, moved = made + 2, way + 2 * reach + 1, _distance(after, far)
-    first /= prod(axis.eta for axis in axes)
-    return first, made, bool(moved <= small)
+    settled = is_at_rest()
+    first /= inside
+    return first, made, settled
+
+
+def _is_explained(axes: Sequence[Axis], counts: Reals, table: Reals) -> bool:
+    """Return whether the counts differ from those expected by less than chance lets them."""
+    once = _applied([(axis.own - axis.other, axis.other) for axis in axes], table)
+    # a record's set has a cell or not, with a chance c: its variance is c − c²
+    squares = [(axis.own**2 - axis.other**2, axis.other**2) for axis in axes]
+    variance = float(once.sum() - _applied(squares, table).sum())
+    left = counts - once
+    return float(np.vdot(left, left)) <= EXPLAINED * variance
 
 
 def _step(

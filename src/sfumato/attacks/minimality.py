@@ -146,7 +146,8 @@ def _people(adversary: Adversary, group: int) -> Ints:
     """Return the people of the original who fit a group."""
     fits = np.arange(adversary.population)
     for block in adversary.view.blocks:
-        shown = [_showing(adversary, block.names, cells, fits) for cells in block.cells[block.group == group]]
+        own = block.cells[block.group == group]
+        shown = [_showing(adversary, block.names, cells, fits) for cells in own]
         fits = np.unique(np.concatenate([np.zeros(0, np.int64), *shown]))
     return fits
 
