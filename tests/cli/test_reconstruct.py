@@ -112,7 +112,7 @@ def test_steps_that_did_not_end_are_told(sets, sfumato, monkeypatch):
     ("arguments", "message"),
     [
         (["--attributes", "jobs"], "no attribute 'jobs'; did you mean 'job'?"),
-        (["--attributes", ""], "at least one attribute"),
+        (["--attributes", ""], "--attributes lists names"),
         (["--attributes", "job", "--method", "guess"], "guess"),
         (["--attributes", "job", "--out", "table.xlsx"], "must end in .csv or .parquet"),
         (["--attributes", "job", "--out", "data.csv"], "'data.csv' exists"),
@@ -158,3 +158,10 @@ def test_a_text_that_reads_like_a_missing_value_is_told_apart(place, sfumato):
     assert sfumato(*RUN, "release")[0] == 0
     _, out, _ = sfumato("reconstruct", "release", "--attributes", "disease")
     assert sorted(line.split()[0] for line in out.splitlines()[2:]) == ['"null"', "null"]
+
+
+@pytest.mark.parametrize("listed", ["age\nsex", ",", "age,", '"age', ""])
+def test_names_that_are_none_are_refused(sets, sfumato, listed):
+    code, _, err = sfumato("reconstruct", sets, "--attributes", listed)
+    assert code == 2
+    assert "--attributes lists names" in err[0]

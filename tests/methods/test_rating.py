@@ -199,3 +199,12 @@ def test_fewer_values_than_l_are_refused():
         Rating(l=3).publish(data, schema)
     with pytest.raises(Infeasible, match=r"'a': sets of 4 .* largest useful `l` is 3"):
         Rating(l=4).publish(data, schema)
+
+
+def test_attributes_that_go_together_are_warned_of():
+    people = pa.table({"a": ["x", "y", "z"] * 20, "b": ["p", "q", "r"] * 20})
+    schema = Schema.of(a="sensitive-quasi-identifier", b="sensitive")
+    (doubt,) = Rating(l=2).doubts(encode(people, schema))
+    assert "'a' and 'b' go together" in doubt
+    apart = people.set_column(1, "b", pa.array((["p", "q", "r"] * 60)[::3]))
+    assert Rating(l=2).doubts(encode(apart, schema)) == ()

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sfumato.audit import audit
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.methods import SensitiveQID, SetProtection
+from sfumato.methods import Rating, SensitiveQID, SetProtection
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
@@ -631,3 +631,25 @@ def test_a_p_of_next_to_nothing_is_kept():
     release = published(SensitiveQID(t=1e-11), data, Schema.of(a="sensitive"))
     assert 0 < release.manifest.parameters["sets"]["a"]["p"] < 2**-32
     assert audit(release).ok
+
+
+@pytest.mark.parametrize("method", [SensitiveQID(l=3), Rating(l=3)])
+def test_a_hierarchy_file_of_numbers_states_the_domain(method):
+    """Which ages occur would otherwise show in the manifest."""
+    tree = Hierarchy.from_rows([[str(age), "*"] for age in range(15, 40)], "ages.csv")
+    age = Attribute("age", Role.SENSITIVE_QUASI_IDENTIFIER, hierarchy=tree)
+    people = pa.table({"age": [20 + i % 10 for i in range(90)]})
+    manifest = method.publish(people, Schema((age,))).manifest
+    assert manifest.attribute("age").domain == tuple(str(n) for n in range(15, 40))
+
+
+@pytest.mark.parametrize(
+    "protection",
+    [
+        {"a": SetProtection(max_eta=9), "b": SetProtection(k=2)},
+        {"a & b": SetProtection(max_eta=3), "a": SetProtection(t=0.1)},
+    ],
+)
+def test_protection_that_asks_for_nothing_is_refused(protection):
+    with pytest.raises(ParameterError, match="asks for nothing"):
+        SensitiveQID(l=4, joint=[["a", "b"]], protection=protection)

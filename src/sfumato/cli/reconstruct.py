@@ -68,11 +68,10 @@ def reconstruct(
     from sfumato.jobs.reconstruct import reconstruct as run
     from sfumato.randomness import Randomness
 
-    names = next(csv.reader([attributes], skipinitialspace=True), [])
     with terminal_progress() as progress:
         found = run(
             release,
-            names,
+            _names(attributes),
             method=None if method is None else method.value,
             tables=tables,
             randomness=None if test_seed is None else Randomness.test(test_seed),
@@ -84,6 +83,21 @@ def reconstruct(
     else:
         _show(found, out)
         show_warnings(found.warnings)
+
+
+def _names(listed: str) -> list[str]:
+    from sfumato.errors import ParameterError
+
+    try:
+        lines = list(csv.reader(listed.splitlines(), skipinitialspace=True, strict=True))
+    except csv.Error:
+        lines = []
+    if len(lines) != 1 or not all(lines[0]):
+        raise ParameterError(
+            "--attributes lists names with commas between them; one with a comma stands in quotes: "
+            "'\"a,b\",c'"
+        )
+    return lines[0]
 
 
 def _fields(found: Reconstruction, out: Path | None) -> dict[str, Any]:

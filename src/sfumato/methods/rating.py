@@ -14,6 +14,7 @@ from sfumato.methods.method import Method
 from sfumato.methods.sensitive_qid import (
     PROTECTED,
     SetProtection,
+    associated,
     check_bins,
     over_domains,
     refuse_unsuited,
@@ -68,11 +69,11 @@ class Rating(Method):
                 raise ParameterError(f"{self.name}: '{name}' can be asked for `l` only")
 
     def doubts(self, table: Table) -> tuple[str, ...]:
-        """Return how many records of each attribute no group has room for."""
+        """Return which attributes tell of each other, and how many records are left over."""
+        found = associated(table, (), "leave one out, or use sensitive-qid with `joint`")
         if self.left_over == "refuse":
-            return ()
+            return tuple(found)
         whole, _ = over_domains(table, self.bins)
-        found = []
         for column in whole.with_role(*PROTECTED):
             l = self._asked(column)  # noqa: E741
             outside = left_over(_counts(column), l)

@@ -138,33 +138,29 @@ class SensitiveQID(Method):
 
     def __post_init__(self) -> None:
         self._for_all()
+        for name, own in self.protection.items():
+            if not own.asks:
+                raise ParameterError(
+                    f"{self.name}: the protection of '{name}' asks for nothing; give it `l`, `t` "
+                    "or `k`, or leave it out"
+                )
         check_bins(self.bins, self.name)
         self._check_joint()
 
     def doubts(self, table: Table) -> tuple[str, ...]:
         """Return which protected attributes other published ones tell of, and idle joints."""
-        apart = [set(names) for names in self.joint]
-        parts = [_sampled(column) for column in table.columns]
-        pairs = [
-            f"'{one.name}' and '{other.name}'"
-            for (one, ones), (other, others) in combinations(parts, 2)
-            if {one.attribute.role, other.attribute.role}.intersection(PROTECTED)
-            and not any({one.name, other.name} <= names for names in apart)
-            and phi_squared(ones, others) > STRONG
-        ]
         found = [
             f"what is asked for '{column.name}' is met by publishing it as it is; ask for more"
             for column in table.with_role(*PROTECTED)
             if not any(column.name in names for names in self.joint)
             and self._protection(column.name).is_idle
         ]
-        if pairs:
-            more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
-            found.append(
-                f"{', '.join(pairs[:_NAMED])}{more} go together (phi squared above {STRONG:g}): "
-                "who knows one narrows the other's sets down; list them under `joint` (where one "
-                "is a plain quasi-identifier, make it a sensitive one first), or leave one out"
-            )
+        found += associated(
+            table,
+            self.joint,
+            "list them under `joint` (where one is a plain quasi-identifier, make it a sensitive "
+            "one first), or leave one out",
+        )
         for names in self.joint:
             if all(name in table.schema.names for name in names):
                 asked = self.protection_of_joint(names)
@@ -217,7 +213,7 @@ class SensitiveQID(Method):
             for names in self.joint:
                 if joint_name(names) == name:
                     given = self.protection_of_joint(names)
-        asked = self._for_all() if given is None or not given.asks else given
+        asked = self._for_all() if given is None else given
         if not asked.asks:
             raise ParameterError(f"{self.name}: say `l` or `t` for '{name}', or for all attributes")
         return asked
@@ -271,6 +267,26 @@ class SensitiveQID(Method):
         return with_columns(
             table, [first.get(c.name, c) for c in table.columns if c.name not in later]
         )
+
+
+def associated(table: Table, joint: Sequence[Sequence[str]], advice: str) -> list[str]:
+    """Return a warning of protected attributes that others tell of, and are not joint with."""
+    apart = [set(names) for names in joint]
+    parts = [_sampled(column) for column in table.columns]
+    pairs = [
+        f"'{one.name}' and '{other.name}'"
+        for (one, ones), (other, others) in combinations(parts, 2)
+        if {one.attribute.role, other.attribute.role}.intersection(PROTECTED)
+        and not any({one.name, other.name} <= names for names in apart)
+        and phi_squared(ones, others) > STRONG
+    ]
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
+    return [
+        f"{', '.join(pairs[:_NAMED])}{more} go together (phi squared above {STRONG:g}): who knows "
+        f"one narrows the other's sets down; {advice}"
+    ]
 
 
 def refuse_unsuited(table: Table, method: str) -> None:
@@ -338,5 +354,5 @@ def _chosen(name: str, asked: SetProtection, rows: int, counts: Sequence[int]) -
 
 
 def _sampled(column: Column) -> tuple[Column, Any]:
-    step = max(1, len(column.codes) // _SAMPLE)
+    step = max(1, -(-len(column.codes) // _SAMPLE))
     return column, coarse_codes(replace(column, codes=column.codes[::step]))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.errors import ParameterError
 from sfumato.publish.describe import describe
@@ -22,7 +23,7 @@ from sfumato.release import Bounds
 from sfumato.release.cells import NULL, item, range_cell
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
-from sfumato.schema.text import from_texts, to_texts
+from sfumato.schema.text import from_texts, readable_texts, to_texts
 from sfumato.table import Column
 from sfumato.table.stated import StatedColumn, stated_column
 
@@ -100,19 +101,31 @@ def joint_name(names: Sequence[str]) -> str:
 
 
 def _numeric(column: Column, bins: int) -> DomainColumn:
-    plain = _without_hierarchy(column)
+    plain, hierarchy = _without_hierarchy(column), column.attribute.hierarchy
     if column.attribute.domain is None:
-        if column.cardinality <= bins:
+        if isinstance(hierarchy, Hierarchy) and hierarchy.supplied:
+            ends = _ends_of(hierarchy, plain.values.type)
+        elif column.cardinality <= bins:
             return DomainColumn(plain)
-        bounds = describe(plain).domain
-        assert isinstance(bounds, Bounds)
-        ends = (_own_form(end, plain.values.type) for end in (bounds.min, bounds.max))
-        stated = replace(plain.attribute, domain=tuple(ends))
-        plain = replace(plain, attribute=stated)
+        else:
+            bounds = describe(plain).domain
+            assert isinstance(bounds, Bounds)
+            ends = (bounds.min, bounds.max)
+        own = tuple(_own_form(end, plain.values.type) for end in ends)
+        plain = replace(plain, attribute=replace(plain.attribute, domain=own))
     ranges = stated_column(plain, bins, even=True)
     if ranges.is_exact:
         return DomainColumn(ranges.column)
     return DomainColumn(_labelled(ranges), _edges(ranges))
+
+
+def _ends_of(hierarchy: Hierarchy, dtype: pa.DataType) -> tuple[Any, Any]:
+    """Return the least and the greatest number that a hierarchy lists; moments as texts."""
+    texts = pa.array(readable_texts(hierarchy.leaves, dtype), pa.string())
+    values = from_texts(texts, dtype)
+    ends = pc.sort_indices(values).take(pa.array([0, len(values) - 1]))
+    low, high = (texts if pa.types.is_temporal(dtype) else values).take(ends).to_pylist()
+    return low, high
 
 
 def _own_form(end: Any, dtype: pa.DataType) -> Any:
