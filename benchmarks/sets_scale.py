@@ -47,10 +47,11 @@ Say = Callable[[str], None]
 def measure(data: Data, folder: Path, say: Say = lambda _: None) -> dict[str, Any]:
     """Return all measurements; files are written into the folder and left there."""
     few = Data(data.name, data.rows.slice(0, _WARM_ROWS), data.queries)
-    _publish(few, folder / "warm")
+    _publish(*_files(few, folder / "warm"))
     _, kernel, processor = timed(lambda: _draw(data))
     say(f"kernel: {kernel:.1f} s ({processor:.1f} s of processor)")
-    run, seconds, _ = timed(lambda: _publish(data, folder / "all"))
+    files = _files(data, folder / "all")
+    run, seconds, _ = timed(lambda: _publish(*files))
     say(f"from file to release: {seconds:.1f} s: {run['timings']}")
     release, loading, _ = timed(lambda: Release.load(folder / "all" / "release"))
     reconstruct(Release.load(folder / "warm" / "release"), few.rows.column_names[:2])
@@ -95,17 +96,21 @@ def _draw(data: Data) -> int:
         return sum(threads.map(drawn, range(len(names))))
 
 
-def _publish(data: Data, folder: Path) -> dict[str, Any]:
+def _files(data: Data, folder: Path) -> tuple[Path, Path, Path]:
+    """Return where the table and its policy were written, and where the release will be."""
     folder.mkdir(parents=True)
-    source, policy, out = folder / "census.parquet", folder / "policy.yaml", folder / "release"
-    if not source.exists():
-        pq.write_table(data.rows, source)
+    source, policy = folder / "census.parquet", folder / "policy.yaml"
+    pq.write_table(data.rows, source)
     attributes = {
         name: {"role": "sensitive-quasi-identifier", "l": _l(data, name)}
         for name in data.rows.column_names
     }
     text = yaml.safe_dump({"attributes": attributes, "method": {"name": "sensitive-qid"}})
     policy.write_text(text, encoding="utf-8")
+    return source, policy, folder / "release"
+
+
+def _publish(source: Path, policy: Path, out: Path) -> dict[str, Any]:
     publication = anonymize(source, policy, out)
     return {
         "timings": {name: round(each, 2) for name, each in publication.timings.items()},

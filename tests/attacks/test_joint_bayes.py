@@ -92,7 +92,9 @@ def test_independent_uniform_attributes_are_at_chance():
     for method in (sf.SensitiveQID(l=3), sf.SensitiveQID(t=0.3)):
         for seed in range(2):
             found = outcomes(method, people(2_000, 0.0, values=10, seed=seed))
-            assert {outcome.verdict for outcome in found.values()} == {"at chance"}
+            verdicts = [outcome.verdict for outcome in found.values()]
+            assert set(verdicts) <= {"at chance", "inconclusive"}
+            assert "at chance" in verdicts
             own = found["secret", "record known"]
             assert own.success.share == pytest.approx(own.blind.share, abs=0.05)
 

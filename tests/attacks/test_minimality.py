@@ -168,3 +168,24 @@ def test_ranges_that_reach_further_tell_nothing():
     (outcome,) = downcoding(adversary(planted, data), data, sample=40, rng=repeatable(1))
     assert outcome.success.share == 0.0
     assert outcome.figures["ends_held_by_somebody_seen"] == 0.0
+
+
+def test_people_whose_value_is_missing_are_left_out():
+    release, data = groups_of([(0, "a"), (0, "a"), (5, "b"), (5, "b")], 60)
+    gone = pa.array([None if i % 4 == 0 else v for i, v in enumerate(data["disease"].to_pylist())])
+    records = release.tables["records"].set_column(2, "disease", gone)
+    data = data.set_column(1, "disease", gone)
+    hidden = Release(release.manifest, {"records": records})
+    (outcome,) = minimality(adversary(hidden, data), groups=60, rng=repeatable(2))
+    assert outcome.success.tried == 180
+    # of a, b and b, b is the most frequent
+    assert outcome.blind.share == pytest.approx(2 / 3)
+
+
+def test_the_blind_guess_within_a_range_is_the_most_frequent_value():
+    """Nine of ten people have the low end: no surprise that it is an end."""
+    data = pa.table({"age": [0, 1, 2, *[0] * 17] * 10, "disease": ["a", "b"] * 100})
+    release = sf.Mondrian(k=100).publish(data, SCHEMA, randomness=Randomness.test(1))
+    (outcome,) = downcoding(adversary(release, data), data, sample=200, rng=repeatable(1))
+    assert outcome.blind.share == pytest.approx(0.9)
+    assert outcome.success.share == pytest.approx((0.9 + 0.05) / 2)

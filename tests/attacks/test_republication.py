@@ -95,6 +95,17 @@ def test_people_in_both_are_told_by_what_both_share():
     assert both.success.hits == 1
     assert both.blind.hits == 0
     assert both.success.tried == 4
+    assert both.certain == 1
+    assert both.verdict == "risk"
+
+
+def test_an_earlier_table_is_not_larger():
+    early = release(["[20, 65]"] * 4, [1] * 4, ["x", "y", "x", "z"])
+    late = release(["[20, 65]"] * 6, [1] * 6, ["x", "y", "x", "z", "w", "y"])
+    with pytest.raises(sf.ParameterError, match="interchanged"):
+        republication(late, early, LATE, EARLY, sample=100, rng=repeatable(1))
+    with pytest.raises(sf.ParameterError, match="of 4 rows"):
+        republication(early, late, EARLY.slice(0, 3), LATE, sample=100, rng=repeatable(1))
 
 
 def test_two_releases_of_a_growing_table():
@@ -146,7 +157,9 @@ def test_the_way_in_takes_an_earlier_release():
         "republication (people in both)",
         "republication (newcomers)",
     ]
-    assert not attack(later, data, attacks=["republication"], rng=repeatable(1)).outcomes
+    assert all("either release alone" in each.sentence() for each in report.outcomes[:1])
+    with pytest.raises(sf.ParameterError, match="'republication' needs an earlier release"):
+        attack(later, data, attacks=["republication"], rng=repeatable(1))
 
 
 def test_the_command_takes_an_earlier_release(tmp_path):

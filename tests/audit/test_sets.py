@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.audit import audit
+from sfumato.audit.set_draws import oddity
 from sfumato.errors import ReleaseDamaged
-from sfumato.measures.set_randomization import largest_p, mass_interval
+from sfumato.measures.set_randomization import Randomization, largest_p, mass_interval
+from sfumato.methods import Rating
 from sfumato.publish.set_kernels import random_sets
 from sfumato.randomness import Randomness
 from sfumato.release import AttributeEntry, Manifest, Release, TableEntry
 from sfumato.release.set_columns import set_column
-from sfumato.schema import Hierarchy
+from sfumato.schema import Hierarchy, Schema
 
 from .conftest import with_attribute, with_claims, with_manifest
 
@@ -182,8 +186,9 @@ def test_sets_of_all_values_tell_nothing(sets):
     assert [v.worst for v in report.guarantees] == [0, 3]
 
 
-@given(st.integers(1, 30), st.integers(1, 6), st.data())
+@given(st.integers(1, 20), st.integers(1, 6), st.data())
 def test_any_sets_in_the_order_of_the_domain_are_sound(rows, eta, data):
+    """Of so few rows, chance may give any."""
     places = st.lists(st.integers(0, 5), min_size=eta, max_size=eta, unique=True).map(sorted)
     cells = data.draw(st.lists(places, min_size=rows, max_size=rows))
     domain = ("b", "a", None, "d", "", "null")
@@ -469,20 +474,209 @@ def test_a_proper_draw_is_never_refused(rows, p, eta):
         assert audit(drawn(rows, p, p, own, eta)).ok
 
 
+@pytest.mark.parametrize("kind", ["ordinal", "categorical", "numeric"])
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_equal_numbers_are_one_value(kind, dtype):
+    """Or else a set of two would hide nothing."""
+    domain = ("-0", "0", "1")
+    release = drawn(90, 1.0, 1.0)
+    attribute = entry("x", "sensitive", kind, dtype, domain)
+    values = pa.float64() if dtype == "double" else pa.float32()
+    column = pa.array([[-0.0, 0.0], [-0.0, 1.0], [0.0, 1.0]] * 30, pa.list_(values))
+    manifest = release.manifest.model_copy(update={"attributes": (attribute,)})
+    with pytest.raises(ReleaseDamaged, match="lists a value twice"):
+        audit(Release(manifest, {"records": pa.table({"x": column})}))
+
+
+# --- values that were not drawn independently -----------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [0.4, 1.0])
+@pytest.mark.parametrize(("d", "rows"), [(4, 3000), (5, 2000), (8, 4000), (30, 20_000)])
+def test_partners_that_tell_the_own_value_show(d, rows, p):
+    """Every value in as many sets as it should be, always with its neighbour."""
+    own = np.arange(rows) % d
+    sets = np.sort(np.stack([own, (own + 1) % d], axis=1), axis=1).astype(np.int32)
+    found = oddity(sets, Randomization(p, 2, d))
+    assert found == "has sets whose values were not drawn independently of each other"
+
+
+def test_partners_show_in_a_release():
+    cells = [["a", "b"], ["b", "c"], ["c", "d"], ["d", "e"], ["a", "e"]] * 400
+    forged = Release(drawn(2000, 1.0, 1.0).manifest, {"records": pa.table({"x": texts(cells)})})
+    with pytest.raises(ReleaseDamaged, match="not drawn independently"):
+        audit(forged)
+
+
+def test_partners_show_among_large_sets_and_in_large_domains():
+    """Where fewer rows are looked at, and the commonest values alone."""
+    rng = np.random.default_rng(7)
+    how = Randomization(1.0, 20, 100)
+    codes = rng.integers(0, 100, 30_000).astype(np.int32)
+    sets = random_sets(codes, p=1.0, eta=20, d=100, rng=rng, dtype=np.int32)
+    assert oddity(sets, how) is None
+    blocks = (codes[:, None] % 5 * 20 + np.arange(20)).astype(np.int32)
+    assert "independently" in oddity(blocks, how)
+    how = Randomization(1.0, 2, 1500)
+    common = np.where(rng.random(30_000) < 0.5, 1499, rng.integers(0, 1500, 30_000))
+    sets = random_sets(common.astype(np.int32), p=1.0, eta=2, d=1500, rng=rng, dtype=np.int32)
+    assert oddity(sets, how) is None
+    sets[sets[:, 1] == 1499, 0] = 1400
+    assert "independently" in oddity(sets, how)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 7, 40, 300, 1100])
+@pytest.mark.parametrize("p", [0.000001, 0.05, 0.6, 1.0])
+def test_what_was_drawn_as_stated_is_never_refused(d, p):
+    """Sets of any size, of even and of lopsided values, and with the masses that these have."""
+    rng = np.random.default_rng(d)
+    sizes = {1, 2, 3, d // 2, d - 1, d} if d < 100 else {1, 2, 3, 20}
+    for eta in sorted(sizes & set(range(1, d + 1))):
+        for rows, evenness in product((1, 7, 400, 5000), (0.02, 1.0, 100.0)):
+            shares = rng.dirichlet(np.full(d, evenness))
+            codes = rng.choice(d, rows, p=shares).astype(np.int32)
+            sets = random_sets(codes, p=p, eta=eta, d=d, rng=rng, dtype=np.int32)
+            masses = mass_interval(np.bincount(codes, minlength=d).tolist(), eta)
+            assert oddity(sets, Randomization(p, eta, d), masses) is None
+
+
+def test_no_rows_are_as_good_as_any():
+    assert oddity(np.empty((0, 3), np.int32), Randomization(0.5, 3, 8), (0.2, 0.5)) is None
+
+
+# --- masses that the sets refute ------------------------------------------------------------------
+
+
+def with_masses(rows: int, masses: tuple[float, float], d: int, t: float) -> Release:
+    """Return a release of closeness by the stated masses, 4 of 10 records having one value."""
+    domain = tuple(f"v{place:02}" for place in range(d))
+    rng = np.random.default_rng(d)
+    codes = np.where(rng.random(rows) < 0.4, 1, rng.integers(0, d, rows)).astype(np.int32)
+    p = largest_p(t, 1, d, masses)
+    column = set_column(
+        random_sets(codes, p=p, eta=1, d=d, rng=rng, dtype=np.uint8), pa.array(domain)
+    )
+    claim = {"model": "set-closeness", "attribute": "x", "t": t, "prior": "data"}
+    manifest = drawn(rows, p, p).manifest.model_copy(
+        update={
+            "attributes": (entry("x", "sensitive", "categorical", "string", domain),),
+            "guarantees": (claim,),
+            "parameters": {"sets": {"x": {"p": p, "eta": 1, "masses": list(masses)}}},
+        }
+    )
+    return Release(manifest, {"records": pa.table({"x": column})})
+
+
+@pytest.mark.parametrize(("rows", "d"), [(20_000, 100), (50_000, 5)])
+def test_masses_that_the_sets_refute_are_told(rows, d):
+    """With even ones, p may be larger than what the common value bears."""
+    assert audit(with_masses(rows, (0.0, 0.7), d, 0.2)).ok
+    with pytest.raises(ReleaseDamaged, match="other masses than the stated ones"):
+        audit(with_masses(rows, (1 / d, 1 / d), d, 0.2))
+
+
+@pytest.mark.parametrize(
+    ("cells", "how", "masses"),
+    [
+        ([[0, 1], [0, 2]] * 2000, Randomization(1.0, 2, 3), (0.0, 0.7)),
+        ([[0]] * 3000 + [[1], [2]] * 500, Randomization(0.7, 1, 3), (0.3, 1.0)),
+    ],
+)
+def test_either_end_of_the_masses_is_refuted(cells, how, masses):
+    """The commonest values have more than their most, or the rarest less than their least."""
+    sets = np.array(cells, np.int32)
+    assert oddity(sets, how, (0.0, 1.0)) is None
+    assert oddity(sets, how, masses) == "has sets that had other masses than the stated ones"
+
+
+# --- rating, whose sets records share -------------------------------------------------------------
+
+
+def by_rating(cells: list[list[str]], *claims: dict[str, object], **stated: object) -> Release:
+    """Return a release of rating with such sets, of two values unless stated otherwise."""
+    sets = {"x": {"p": 1.0, "eta": len(cells[0])} | stated}
+    manifest = drawn(len(cells), 1.0, 1.0).manifest.model_copy(
+        update={"method": "rating", "guarantees": claims, "parameters": {"sets": sets}}
+    )
+    return Release(manifest, {"records": pa.table({"x": texts(cells)})})
+
+
+DIVERSE = {"model": "set-diversity", "attribute": "x", "l": 2, "variant": "frequency"}
+ANONYMOUS = {"model": "set-anonymity", "attribute": "x", "k": 2}
+CLOSE = {"model": "set-closeness", "attribute": "x", "t": 0.2, "prior": "free"}
+
+
 def test_the_sets_of_rating_are_no_draws():
-    release = drawn(1000, 1.0, 0.1)
-    rated = with_manifest(release, method="rating")
-    assert audit(rated).ok
+    """Chance would not leave three values out of all sets."""
+    assert audit(by_rating([["a", "b"]] * 1000, DIVERSE)).ok
+
+
+def test_rating_has_no_p_but_one():
+    """Values in clear would else be close, as if they had been drawn."""
+    clear = [["a"]] * 900 + [["b"]] * 100
+    for claim in (CLOSE, CLOSE | {"prior": "data"}, {**ANONYMOUS, "k": 1}):
+        with pytest.raises(ReleaseDamaged, match="another p than 1, or with masses"):
+            audit(by_rating(clear, claim, p=0.01))
+        with pytest.raises(ReleaseDamaged, match="another p than 1, or with masses"):
+            audit(by_rating(clear, claim, masses=[0.2, 0.2]))
+
+
+@pytest.mark.parametrize("t", [0.01, 0.5, 0.999])
+def test_rating_is_not_close(t):
+    assert held(by_rating([["a", "b"]] * 4, DIVERSE, CLOSE | {"t": t})) == [True, False]
+
+
+@pytest.mark.parametrize(("t", "size"), [(1, 2), (1.0, 2), (0.2, 5)])
+def test_closeness_that_says_nothing_is_not_claimed_of_rating(t, size):
+    cells = [list(DRAWN[:size])] * 10
+    with pytest.raises(ReleaseDamaged, match="said to be close"):
+        audit(by_rating(cells, CLOSE | {"t": t}))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [["a", "b"], ["a", "b"], ["a", "c"]],
+        [["a", "b"]] * 4 + [["a", "c"]] * 3 + [["a", "d"]],
+        [["a", "b"], ["b", "c"], ["c", "d"], ["a", "e"]],
+    ],
+)
+def test_sets_that_are_repeated_are_not_diverse(cells):
+    """A record's value is in one set for each of the two that its own set could be."""
+    with pytest.raises(ReleaseDamaged, match="records that repeat others' sets"):
+        audit(by_rating(cells, DIVERSE))
+    assert audit(by_rating(cells, ANONYMOUS)).ok
+
+
+def test_repeated_sets_are_not_diverse_whatever_the_manifest_says():
+    rng = np.random.default_rng(2)
+    values = rng.choice(["a", "b", "c", "d", "e", "f"], 900, p=[0.8, 0.04, 0.04, 0.04, 0.04, 0.04])
+    method = Rating(l=3, left_over="repeat")
+    randomness = Randomness.secret(b"the same sets in every run")
+    release = method.publish(
+        pa.table({"x": values}), Schema.of(x="sensitive"), randomness=randomness
+    )
+    assert audit(release).ok
+    with pytest.raises(ReleaseDamaged, match="records that repeat others' sets"):
+        audit(with_claims(release, DIVERSE | {"l": 3}))
+
+
+def test_it_says_to_whom_the_sets_of_rating_are_diverse():
+    lines = audit(by_rating([["a", "b"]] * 2 + [["c", "d"]] * 2, DIVERSE)).problems
+    (line,) = (line for line in lines if line.startswith("set-diversity of 'x'"))
+    assert "people who know the shares of values as well" in line
+    assert "given that records were dealt into groups" in line
+    lines = audit(by_rating([["a", "b"]] * 2 + [["c", "d"]] * 2, ANONYMOUS)).problems
+    assert not any("as well" in line for line in lines)
 
 
 # --- values that are too common to be hidden among l ----------------------------------------------
 
 
 def rated(sets: list[list[str]]) -> tuple[str, ...]:
-    release = with_manifest(drawn(len(sets), 1.0, 1.0, eta=len(sets[0])), method="rating")
-    told = audit(Release(release.manifest, {"records": pa.table({"x": texts(sets)})}))
+    told = audit(by_rating(sets, ANONYMOUS))
     assert told.ok
-    return told.problems[1:]  # behind what is said of diversity
+    return told.problems[1:]  # behind what is said of the size of sets
 
 
 def test_a_value_in_all_sets_of_rating_is_told():

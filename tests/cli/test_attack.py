@@ -22,14 +22,17 @@ def test_a_table_sentences_and_three_questions(release, sfumato):
     code, out, err = sfumato(*RUN, "--test-seed", "1")
     assert (code, err) == (0, [])
     lines = out.splitlines()
-    assert lines[0].split()[:2] == ["attack", "attribute"]
+    assert lines[0].split()[:2] == ["attack", "on"]
     assert any(line.startswith("record linkage (prosecutor)") for line in lines)
     assert any(line.startswith("table linkage (a record fits)") for line in lines)
-    assert [line.split(" (")[0] for line in lines[-4:-1]] == [
+    assert [line.split(" (")[0] for line in lines[-5:-2]] == [
         "singling out",
         "linkability",
         "inference",
     ]
+    assert lines[-2].startswith("nothing to attack in this release for: ")
+    sentences = [line for line in lines if ", knowing " in line]
+    assert len(set(sentences)) == len(sentences)
     assert "24 of 24 people" in lines[-1]
     assert SECRET not in out
     assert "anonymous" not in out
@@ -78,6 +81,20 @@ def test_exit_codes(release, sfumato, place):
     code, _, err = sfumato(*RUN, "--controls", "odd.csv")
     assert (code, len(err)) == (2, 1)
     assert "the controls have no column 'sex'" in err[0]
+
+
+def test_how_attacks_are_run_is_told_once_if_asked(release, sfumato):
+    run = (*RUN, "--attack", "record-linkage", "--test-seed", "1")
+    plain, told = sfumato(*run)[1], sfumato(*run, "--explain")[1]
+    assert "The control is a belief" not in plain
+    assert told.count("record linkage (prosecutor): One of the records that fit is drawn") == 1
+
+
+def test_an_attack_without_a_meaning_is_refused(release, sfumato):
+    code, _, err = sfumato(*RUN, "--attack", "joint-bayes", "--fail-on-risk")
+    assert (code, len(err)) == (2, 1)
+    assert "'joint-bayes' has no meaning for this release" in err[0]
+    assert "record-linkage" in err[0]
 
 
 def test_fail_on_risk(place, sfumato):

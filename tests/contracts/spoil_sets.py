@@ -273,6 +273,42 @@ def give_everybody_the_same_set(folder: Path) -> None:
     write_rows(folder, "records", [row | {name: rows[0][name]} for row in rows])
 
 
+@_spoil(DAMAGED)
+def give_values_the_same_partners(folder: Path) -> None:
+    """Each as often as before or nearly so: what shows is who stands with whom.
+
+    Sets that records share show it too, by a value that is in an odd number of them.
+    """
+    entry = _plain(folder)
+    name, domain = entry["name"], entry["domain"]
+    if _draw(folder, name)["eta"] != 2 or len(domain) < 5:
+        raise NotApplicable("no sets of two out of five values")
+    rows = read_rows(folder, "records")
+    part = 2 * len(rows) // 5
+    for place, row in enumerate(rows[: 2 * part]):
+        row[name] = _cell(domain[:2] if place < part else domain[2:4], row[name])
+    if sum(domain[0] in _members(row[name]) for row in rows) % 2 == 0:
+        rows[0][name] = rows[part][name]
+    write_rows(folder, "records", rows)
+
+
+@_spoil(DAMAGED)
+def publish_the_same_value_in_clear(folder: Path) -> None:
+    """A small p would make up for it, if the sets had been drawn with it."""
+    name = _plain(folder)["name"]
+    rows = read_rows(folder, "records")
+    value = _members(rows[0][name])[:1]
+    write_rows(folder, "records", [row | {name: _cell(value, row[name])} for row in rows])
+    _change_draw(folder, name, p=0.01, eta=1)
+    claim = {"model": "set-closeness", "attribute": name, "t": 0.3}
+
+    def change(manifest: dict[str, Any]) -> None:
+        others = [each for each in manifest["guarantees"] if each.get("attribute") != name]
+        manifest["guarantees"] = [*others, claim | {"distance": "equal", "prior": "free"}]
+
+    rewrite_manifest(folder, change)
+
+
 # --- masses ---------------------------------------------------------------------------------------
 
 

@@ -65,8 +65,29 @@ def problems(release: Published) -> list[str]:
     for name in release.attributes:
         if name not in sets and any(not isinstance(row[name], Exact) for row in rows):
             found.append(f"{name}: a cell that is not exact")
-    if not found and manifest["method"] != "rating":
-        found = [f"{n}: sets that chance does not draw so" for n in sets if _is_odd(release, n)]
+    if not found and manifest["method"] == "rating":
+        return [problem for name in sets for problem in _rating_problems(release, name)]
+    for name in sets if not found else ():
+        if _is_odd(release, name) or _has_odd_pair(release, name):
+            found.append(f"{name}: sets that chance does not draw so")
+        if "masses" in sets[name] and _are_masses_odd(release, name):
+            found.append(f"{name}: sets that are not those of such masses")
+    return found
+
+
+def _rating_problems(release: Published, name: str) -> list[str]:
+    """Return what no sets are that records share: drawn with a p, close, repeated and diverse."""
+    how, domain = release.manifest["parameters"]["sets"][name], domain_of(release, name)
+    found = [] if how["p"] == 1 and "masses" not in how else [f"{name}: shared sets with a p"]
+    claims = [c for c in release.manifest["guarantees"] if c.get("attribute") == name]
+    for claim in claims:
+        if claim["model"] == "set-closeness" and (claim["t"] == 1 or how["eta"] == len(domain)):
+            found.append(f"{name}: shared sets that are said to be close")
+        if claim["model"] == "set-diversity":
+            cells = [row[name] for row in release.tables["records"]]
+            counts = [sum(Exact(v) in cell.members for cell in cells) for v in domain]
+            if any(count % how["eta"] for count in counts):
+                found.append(f"{name}: repeated sets that are said to be diverse")
     return found
 
 
@@ -163,6 +184,63 @@ def _is_odd(release: Published, name: str) -> bool:
         if _tail(len(rows), len(rows) - held, 1 - other) < IMPOSSIBLE:
             return True
     return False
+
+
+def _holding(d: int, eta: int, p: Fraction, wanted: set[int], own: int) -> Fraction:
+    """Return the chance that the set of a value holds all the wanted ones."""
+    more = len(wanted - {own})  # beside the own one, if that is put in on purpose
+    kept = Fraction(comb(d - 1 - more, eta - 1 - more) if more < eta else 0, comb(d - 1, eta - 1))
+    size = len(wanted)
+    blind = Fraction(comb(d - size, eta - size) if size <= eta else 0, comb(d, eta))
+    return p * kept + (1 - p) * blind
+
+
+def _has_odd_pair(release: Published, name: str) -> bool:
+    """Whether two values go together otherwise than any table lets them, by far.
+
+    Sets with both, less a weight for each of the two: as many for every table, on average. More
+    than eight deviations off, and eight sets, are too many.
+    """
+    how = release.manifest["parameters"]["sets"][name]
+    domain, rows = domain_of(release, name), len(release.tables["records"])
+    p, eta, d = Fraction(str(how["p"])), how["eta"], len(domain)
+    if not 2 <= eta < d:
+        return False
+    own, other = (_holding(d, eta, p, {0}, value) for value in (0, 1))
+    either, neither = (_holding(d, eta, p, {0, 1}, value) for value in (0, 2))
+    weight = (either - neither) / (own - other)
+    mean = neither - 2 * weight * other
+    squares = [
+        both * (1 - 2 * weight) ** 2 + (single - 2 * both) * weight**2
+        for both, single in ((either, own + other), (neither, 2 * other))
+    ]
+    most = 8 + 8 * float(rows * max(squares)) ** 0.5
+    sets = [{member.point for member in row[name].members} for row in release.tables["records"]]
+    for one, first in enumerate(domain):
+        for second in domain[:one]:
+            marks = [
+                (first in each and second in each) - weight * ((first in each) + (second in each))
+                for each in sets
+            ]
+            if abs(sum(marks) - rows * mean) > most:
+                return True
+    return False
+
+
+def _are_masses_odd(release: Published, name: str) -> bool:
+    """Whether some eta values are commoner, or rarer, than the masses allow, by far."""
+    how = release.manifest["parameters"]["sets"][name]
+    domain, rows = domain_of(release, name), release.tables["records"]
+    p, eta, d = Fraction(str(how["p"])), how["eta"], len(domain)
+    if eta == d:
+        return False
+    own, other = (_holding(d, eta, p, {0}, value) for value in (0, 1))
+    counts = sorted(sum(Exact(v) in row[name].members for row in rows) for v in domain)
+    # shares of the rarest eta and of the commonest, as the counts would have them
+    sums = [sum(counts[:eta]), sum(counts[-eta:])]
+    low, high = (float((Fraction(n, len(rows) or 1) - eta * other) / (own - other)) for n in sums)
+    margin = 6 * eta / float(own - other) / max(len(rows), 1) ** 0.5
+    return low < how["masses"][0] - margin or high > how["masses"][1] + margin
 
 
 def _tail(count: int, least: int, chance: float) -> float:

@@ -16,17 +16,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attacks.controls import GIVEN, MADE, NONE, given_controls, made_controls
+from sfumato.attacks.controls import GIVEN, MADE, NONE, made_controls
 from sfumato.attacks.fit_kernels import add_shares
 from sfumato.attacks.fits import Fits, Fitter, kinds_of
+from sfumato.attacks.given import given_controls, plain
 from sfumato.attacks.stage import Secret, Side, parts, read, set_stage
 from sfumato.attacks.targets import draw
 from sfumato.attacks.view import View
 from sfumato.errors import ParameterError
 from sfumato.release import Release
+from sfumato.release.origin import is_noisy, refuse_other
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+
+_ASKED = 200  # people who are asked whether the original is the release's
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +63,10 @@ class Adversary:
         """Return the adversary of a release; at most `sample` people of each sort are looked at.
 
         Refuses (ParameterError) originals and controls that lack a quasi-identifier of the
-        release, an original without rows, and layouts that have no groups.
+        release, an original that the release cannot be of, releases and originals without rows, and
+        layouts that have no groups.
         """
+        refuse_unfit(release, original)
         view = View.of(release)
         people, who = gather(original, controls, view.known, view.held, sample, rng)
         side = set_stage([view], [people])[0]
@@ -69,7 +75,11 @@ class Adversary:
         untold = frozenset(
             name for name in view.held if controls is not None and name not in controls.column_names
         )
-        return cls(release, view, side, targets, strangers, who, original.num_rows, untold)
+        found = cls(release, view, side, targets, strangers, who, original.num_rows, untold)
+        if not is_noisy(release.manifest):
+            refuse_strangers(release, found.expected(asked(targets)))
+            refuse_other_secrets(found)
+        return found
 
     @property
     def rows(self) -> int:
@@ -213,6 +223,52 @@ class Adversary:
         return secret.sides[0].truth[rows]
 
 
+def refuse_unfit(release: Release, original: pa.Table) -> None:
+    """Refuse (ParameterError) a release or original without rows, and one that is not of the
+    other, as far as numbers of rows tell."""
+    if release.manifest.rows == 0:
+        raise ParameterError("a release without records cannot be attacked")
+    if original.num_rows == 0:
+        raise ParameterError("the original has no rows, so there is nobody to attack")
+    refuse_other(release.manifest, original.num_rows)
+
+
+def asked(targets: Ints) -> Ints:
+    """Return some of the targets, evenly spread: enough to tell whether they are in a release."""
+    return targets[:: max(1, len(targets) // _ASKED)]
+
+
+def refuse_strangers(release: Release, expected: Reals) -> None:
+    """Refuse (ParameterError) an original of whose people more than a tenth fit no record.
+
+    Those who were suppressed are not missed; of a sample, only half are expected to fit.
+    """
+    manifest = release.manifest
+    suppressed = manifest.suppressed / (manifest.rows + manifest.suppressed)
+    is_whole = manifest.parameters.get("sample", 1) in (0, 1)
+    if np.mean(expected > 0) < (1 - suppressed) * (0.9 if is_whole else 0.5):
+        raise ParameterError(
+            "too many people of the original fit no record of the release; give the table that "
+            "the release was made from"
+        )
+
+
+def refuse_other_secrets(eyes: Adversary) -> None:
+    """Refuse (ParameterError) an original most of whose secrets the release does not hold."""
+    for name in eyes.secrets:
+        if name in eyes.known:
+            continue  # only some people keep it secret
+        secret = eyes.secret(name)
+        shares, truth = eyes.prior(secret), eyes.truth(eyes.targets, secret)
+        has = truth[truth < secret.count - 1]
+        missing = not len(has) and shares[-1] < 0.5
+        if missing or (len(has) and np.mean(shares[has] > 0) < 0.5):
+            raise ParameterError(
+                f"most people of the original have values of '{name}' that are not in the release; "
+                "give the table that the release was made from"
+            )
+
+
 def gather(
     original: pa.Table,
     controls: pa.Table | None,
@@ -222,16 +278,14 @@ def gather(
     rng: np.random.Generator,
 ) -> tuple[pa.Table, str]:
     """Return the people of the data and after them those who are not, and who the latter are."""
-    if original.num_rows == 0:
-        raise ParameterError("the original has no rows, so there is nobody to attack")
     names = list(dict.fromkeys([*known, *secrets]))
     for name in names:
         read(original.slice(0, 0), name)
-    plain = original.select(names)
+    own = plain(original.select(names))
     if controls is not None:
-        others, who = given_controls(controls, plain, known), GIVEN
+        others, who = given_controls(controls, own, known, rng), GIVEN
     else:
-        others, who = made_controls(plain, known, sample, rng), MADE
+        others, who = made_controls(own, known, sample, rng), MADE
     if not others.num_rows:
         who = NONE
-    return pa.concat_tables([plain, others]), who
+    return pa.concat_tables([own, others]), who

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from os import PathLike
 from typing import Any, Final
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.background import corruption, negation
+from sfumato.attacks.controls import MADE
 from sfumato.attacks.definetti import definetti
 from sfumato.attacks.downcoding import downcoding
 from sfumato.attacks.gdpr import Criterion, criteria
@@ -24,7 +25,7 @@ from sfumato.attacks.linkage_records import record_linkage
 from sfumato.attacks.membership import membership
 from sfumato.attacks.minimality import minimality
 from sfumato.attacks.nobody import fits_nobody
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.outcome import OUTSIDE, Outcome, Verdict
 from sfumato.attacks.probabilistic import probabilistic
 from sfumato.attacks.republication import republication
 from sfumato.attacks.set_adversary import SetAdversary
@@ -36,6 +37,7 @@ from sfumato.schema.frames import as_arrow
 SAMPLE: Final = 2_000
 # The chance that any attack of a run is called a risk although it does no better than chance.
 ERROR: Final = 0.05
+_MADE_UP: Final = "the same attack on made-up people outside the data"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +91,28 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
 }
 
 
+# Layouts that an attack is for, where it is not for all.
+LAYOUTS: Final[dict[str, tuple[str, ...]]] = {
+    "fakes": ("generalized", "anatomized", "sliced", "local"),
+    "definetti": ("anatomized", "sliced", "local"),
+    "joint-bayes": ("sets",),
+    "minimality": ("generalized",),
+    "downcoding": ("generalized",),
+}
+
+
 def _in_groups(scene: Scene, run: Callable[[Adversary], list[Outcome]]) -> list[Outcome]:
     """Return what an attack on groups finds: nothing where there are none."""
     return run(scene.eyes) if isinstance(scene.eyes, Adversary) else []
+
+
+_COUNTED: Final[dict[Verdict, str]] = {
+    "risk": "a risk",
+    "as for strangers": "no better than about people outside the data",
+    "at chance": "no better than chance",
+    "inconclusive": "inconclusive",
+    "not judged": "not judged",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +120,8 @@ class AttackReport:
     """What came of all attacks on a release.
 
     `outcomes` come with the names of their attacks in the registry. `controls_are` says who the
-    people outside the data are. Verdicts are such that no attack at all is called a risk by
-    mistake with a probability of at least 1 - `error`.
+    people outside the data are. Where no attack does better than its rivals, the verdicts call any
+    of them a risk with a probability of at most `error`, but for what is certain.
     """
 
     method: str
@@ -136,13 +157,30 @@ class AttackReport:
                 return outcome
         raise KeyError(attack)
 
+    @property
+    def without_outcome(self) -> tuple[str, ...]:
+        """The attacks that have no meaning for the release, or for what was given with it."""
+        run = {name for name, _ in self.named}
+        return tuple(name for name in self.attacks if name not in run)
+
     def sentence(self) -> str:
         """Return all of it in one sentence."""
+        counts = [(words, self._count(verdict)) for verdict, words in _COUNTED.items()]
+        said = ", ".join(f"{count} {words}" for words, count in counts if count)
+        found = f"{len(self.outcomes)} outcomes of simulated attacks: {said}"
+        if not any(each.unit.startswith("people") for each in self.outcomes):
+            return found
+        others = "and at nobody else"
+        if self.controls:
+            others = f"and at up to {self.controls} other{'s' * (self.controls != 1)}"
+            others += f" ({self.controls_are})"
         return (
-            f"{len(self.risks)} of {len(self.outcomes)} simulated attacks do better than chance on "
-            f"{self.sample} of {self.population} people, compared with {self.controls} others "
-            f"({self.controls_are})"
+            f"{found}; attacks on people looked at up to {self.sample} of {self.population} people "
+            f"{others}"
         )
+
+    def _count(self, verdict: Verdict) -> int:
+        return sum(outcome.verdict == verdict for outcome in self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that JSON can hold."""
@@ -156,6 +194,7 @@ class AttackReport:
             "controls_are": self.controls_are,
             "family_wise_error": self.error,
             "attacks": list(self.attacks),
+            "without_outcome": list(self.without_outcome),
             "risks": len(self.risks),
             "outcomes": [{"name": name, **outcome.to_dict()} for name, outcome in self.named],
             "gdpr": [each.to_dict() for each in self.gdpr],
@@ -182,11 +221,12 @@ def attack(
     folder of the release, for attacks on the files themselves. `earlier` is a release of the table
     before it grew, with what the table was then.
 
-    A verdict of risk takes intervals of the confidence 1 - 0.05/m, for m outcomes: so that a
-    release that tells nothing is called a risk in any of them at most once in twenty runs.
+    A verdict of risk takes intervals of the confidence 1 - 0.05/m, for m outcomes: so that where
+    no attack does better than its rivals, any is called a risk at most once in twenty runs.
 
-    Refuses (ParameterError) unknown attacks, a sample below 1, tables that do not fit the release,
-    and releases without records or without anything that an adversary could know.
+    Refuses (ParameterError) unknown attacks, attacks none of which has a meaning for the release, a
+    sample below 1, tables that do not fit the release, and releases without records or without
+    anything that an adversary could know.
     """
     chosen = list(ATTACKS) if attacks is None else list(dict.fromkeys(attacks))
     for name in chosen:
@@ -209,7 +249,11 @@ def attack(
         for name in chosen
         for outcome in ATTACKS[name](Scene(eyes, table, path, own[name], before))
     ]
-    confidence = 1 - ERROR / max(len(found), 1)
+    if not found:
+        raise ParameterError(_no_meaning(chosen, release, before is not None))
+    if eyes.controls_are == MADE:
+        found = [(name, _made_up(outcome)) for name, outcome in found]
+    confidence = 1 - ERROR / len(found)
     return AttackReport(
         method=release.manifest.method,
         layout=release.manifest.layout,
@@ -222,6 +266,27 @@ def attack(
         attacks=tuple(chosen),
         named=tuple((name, outcome.judged(confidence)) for name, outcome in found),
     )
+
+
+def _made_up(outcome: Outcome) -> Outcome:
+    """Return the outcome, saying that the people of its control are made up."""
+    return replace(outcome, control_is=_MADE_UP) if outcome.control_is == OUTSIDE else outcome
+
+
+def _no_meaning(chosen: Iterable[str], release: Release, is_second: bool) -> str:
+    """Return that nothing came of some attacks, and which others there are."""
+    if list(chosen) == ["republication"] and not is_second:
+        return "'republication' needs an earlier release of the table, and what the table was then"
+    layout = release.manifest.layout
+    names = [name for name in ATTACKS if layout in LAYOUTS.get(name, (layout,))]
+    if not is_second:
+        names.remove("republication")
+    if "fakes" in names and not release.manifest.parameters.get("fakes"):
+        names.remove("fakes")
+    others = [name for name in names if name not in chosen]
+    asked = ", ".join(f"'{name}'" for name in chosen)
+    hint = f"; attacks that have one are {', '.join(others)}" if others else ""
+    return f"{asked} has no meaning for this release, whose layout is '{layout}'{hint}"
 
 
 def adversary_of(

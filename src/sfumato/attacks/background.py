@@ -71,9 +71,8 @@ def corruption(eyes: Eyes) -> list[Outcome]:
         )
         controls = None
         if name not in own.untold and len(own.controls):
-            controls = _corrupted(
-                own, secret, cohorts, with_secret(own, secret, own.controls), prior
-            )[1]
+            strangers = with_secret(own, secret, own.controls)
+            controls = _corrupted(own, secret, cohorts, strangers, prior, are_in=False)[1]
         blind = prior[own.truth(people, secret)]
         for place, known in enumerate(CORRUPTED):
             found.append(
@@ -81,7 +80,7 @@ def corruption(eyes: Eyes) -> list[Outcome]:
                     attack=f"corruption ({known} known)",
                     attribute=name,
                     knows=f"{KNOWS}, that the person is in the data, and the secret of {known} "
-                    "others among whom it is shuffled",
+                    f"other{'s' * (known > 1)} among whom it is shuffled",
                     how="The values of neighbours, taken at random, are removed from the group or "
                     "bucket, and one of the others is drawn; the blind guess draws from the whole "
                     "release. The control are people who are not in the data, and what they keep "
@@ -108,14 +107,21 @@ def _control(glimpse: Glimpse | None, ruled_out: int) -> Rate | None:
 
 
 def _corrupted(
-    eyes: Adversary, secret: Secret, cohorts: Cohorts, rows: Ints, prior: Reals
+    eyes: Adversary,
+    secret: Secret,
+    cohorts: Cohorts,
+    rows: Ints,
+    prior: Reals,
+    *,
+    are_in: bool = True,
 ) -> tuple[Ints, Reals]:
     """Return people and the chance of their value, with 1, 2, 3 neighbours known: a column each.
 
     Of n people of whom m have the value, one being the person, c neighbours at random have it
     c (m - 1)/(n - 1) times; so m less that are left among n - c. With fewer neighbours than c, all
-    are known. Of people who fit no group, no more is known than `prior` says. Where people fit very
-    many groups, fewer people are looked at.
+    are known. Who is not in the data (`are_in`) is none of the n: c of them at random have the
+    value c m/n times, so that a share of m/n is left, whatever c is. Of people who fit no group, no
+    more is known than `prior` says. Where people fit very many groups, fewer are looked at.
     """
     told = secret.sides[0]
     held = np.bincount(
@@ -145,6 +151,8 @@ def _corrupted(
             gone = np.minimum(known, np.maximum(size - 1, 0))
             rest = having - gone * (having - 1) / np.maximum(size - 1, 1)
             chance = np.where(having > 0, rest / np.maximum(size - gone, 1), 0.0)
+            if not are_in:
+                chance = having / np.maximum(size, 1)
             summed = np.bincount(person, weight * chance, minlength=len(here))
             share = summed / np.maximum(total, np.finfo(float).tiny)
             columns.append(np.where(total > 0, share, prior[truth]))

@@ -17,8 +17,9 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.bucket_classifier import ITERATIONS, MOST_ROWS, Classifier, learn
 from sfumato.attacks.buckets_shown import LAYOUTS, Lessons
 from sfumato.attacks.controls import GIVEN
-from sfumato.attacks.guesses import guessed
+from sfumato.attacks.guesses import guessed_value
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
+from sfumato.attacks.secrets_seen import with_secret
 from sfumato.attacks.stage import Secret, parts
 
 Ints = npt.NDArray[np.int64]
@@ -76,6 +77,7 @@ def _of_secret(eyes: Adversary, name: str, rng: np.random.Generator) -> list[Out
             how=_HOW.format(rows=classifier.rows, most=MOST_ROWS, iterations=ITERATIONS),
             success=Rate.of(seen.guess),
             blind=Rate.of(blind),
+            blind_is="the shares of buckets or of all values",
             control=None,
             worst=worst_decile(seen.chance),
             sample=len(seen.guess),
@@ -102,7 +104,9 @@ class _Seen:
 
 
 def _seen(eyes: Adversary, secret: Secret, classifier: Classifier, rows: Ints) -> _Seen:
-    """Return how people fare; who fits no bucket is guessed by the classifier alone."""
+    """Return how people who have a secret fare; who fits no bucket is guessed by the classifier
+    alone."""
+    rows = with_secret(eyes, secret, rows)
     prior, truth = eyes.prior(secret), eyes.truth(rows, secret)
     columns: dict[str, list[npt.NDArray[np.generic]]] = {each: [] for each in _Seen.__slots__}
     for part in parts(len(rows), secret.count):
@@ -115,10 +119,10 @@ def _seen(eyes: Adversary, secret: Secret, classifier: Classifier, rows: Ints) -
         shares = np.where(shares.any(axis=1)[:, None], shares, prior)
         line = {
             "told": told,
-            "guess": guessed(sharp, own),
-            "shares": guessed(shares, own),
-            "margin": guessed(np.broadcast_to(prior, sharp.shape), own),
-            "alone": guessed(alone, own),
+            "guess": guessed_value(sharp, own),
+            "shares": guessed_value(shares, own),
+            "margin": guessed_value(np.broadcast_to(prior, sharp.shape), own),
+            "alone": guessed_value(alone, own),
             "chance": sharp[np.arange(len(own)), own],
         }
         for each, values in line.items():

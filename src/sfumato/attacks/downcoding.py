@@ -30,12 +30,13 @@ def downcoding(
     own = OwnRows.of(adversary, original, sample, rng)
     (block,) = adversary.view.blocks
     row = np.searchsorted(block.group, own.group)
-    hits, chances, ends, tried = [], [], 0.0, 0
+    hits, chances, common, ends, tried = [], [], [], 0.0, 0
     for column, name in enumerate(block.names):
         cell = block.cells[row, column]
         told = _told(adversary, name, cell, own.person)
         hits.append(told[0])
         chances.append(told[1])
+        common.append(told[2])
         held = _held(adversary, name, cell, own.person, own.group)
         ends, tried = ends + held[0], tried + held[1]
     known = ~np.isnan(np.array(hits))
@@ -43,7 +44,10 @@ def downcoding(
     if not wide.any():
         return []
     count = known.sum(axis=0)[wide]
-    success, blind = (np.nansum(np.array(each), axis=0)[wide] / count for each in (hits, chances))
+    success, *guesses = (
+        np.nansum(np.array(each), axis=0)[wide] / count for each in (hits, chances, common)
+    )
+    blind = max(guesses, key=lambda chance: float(chance.sum()))
     return [
         Outcome(
             attack="downcoding",
@@ -51,9 +55,10 @@ def downcoding(
             knows="the release, and that its cells reach no further than their groups need",
             how=(
                 "A heuristic: the value behind a range is guessed to be one of its two ends; a "
-                "person's chance is the mean over their ranges. The blind guess is any value that "
-                "occurs within the range. Sets of values tell no more of a person than that one "
-                "of them is theirs, and are left out. There is no control: the cells of others "
+                "person's chance is the mean over their ranges. The blind guess is the value "
+                "within the range that is most frequent in all the data, or any that occurs there, "
+                "whichever is right more often. Sets of values tell no more of a person than that "
+                "one of them is theirs, and are left out. There is no control: the cells of others "
                 "are not in the release."
             ),
             success=Rate.of(success),
@@ -67,19 +72,27 @@ def downcoding(
     ]
 
 
-def _told(adversary: Adversary, name: str, cell: Ints, people: Ints) -> tuple[Reals, Reals]:
-    """Return the chances to guess people's values from the ends of ranges and blindly; NaN where
-    a cell is no range."""
+def _told(adversary: Adversary, name: str, cell: Ints, people: Ints) -> tuple[Reals, Reals, Reals]:
+    """Return the chances to guess people's values from the ends of ranges, as any value that
+    occurs there, and as the most frequent one; NaN where a cell is no range."""
     low, high, listed = _ends(adversary, name)
     ranks = adversary.side.people[name]
-    values = np.unique(ranks[: adversary.population])
-    inside = np.searchsorted(values, high, "right") - np.searchsorted(values, low, "left")
+    values, counts = np.unique(ranks[: adversary.population], return_counts=True)
+    first, last = np.searchsorted(values, low, "left"), np.searchsorted(values, high, "right")
     rank = ranks[people]
     fits = (low[cell] < high[cell]) & (low[cell] <= rank) & (rank <= high[cell])
     at_end = ((rank == low[cell]).astype(float) + (rank == high[cell])) / 2
     fits &= listed[cell] == 1
-    blind = 1 / np.maximum(inside[cell], 1)
-    return np.where(fits, at_end, np.nan), np.where(fits, blind, np.nan)
+    most, ties = np.zeros(len(low), np.int64), np.ones(len(low), np.int64)
+    for each in np.unique(cell[fits]).tolist():
+        inside = counts[first[each] : last[each]]
+        most[each] = inside.max(initial=0)
+        ties[each] = max(int((inside == most[each]).sum()), 1)
+    own = counts[np.minimum(np.searchsorted(values, rank), len(values) - 1)]
+    uniform = 1 / np.maximum((last - first)[cell], 1)
+    frequent = (own == most[cell]) / ties[cell]
+    found = (np.where(fits, each, np.nan) for each in (at_end, uniform, frequent))
+    return next(found), next(found), next(found)
 
 
 def _ends(adversary: Adversary, name: str) -> tuple[Ints, Ints, Ints]:

@@ -71,7 +71,8 @@ def fake_leaks(
     )
     told = told_best(np.stack(rights), np.full((len(rights), 1), 0.5), rng)
     figures = {"fakes": float(cast(int, fakes)), "combinations_of_nobody": float(impossible)}
-    return [leak("fakes", how, told, original.num_rows, figures=figures)]
+    where = "table 'records'"
+    return [leak("fakes", how, told, original.num_rows, figures=figures, where=where)]
 
 
 def _features(

@@ -14,7 +14,7 @@ from sfumato.release.release import FileFormat
 _HOW = (
     "Every table is written once more, from its published cells alone: where all files have the "
     "same size again, sizes tell nothing but the cells. Where one has not, which may also be due "
-    "to another writer, or a table is in several parts, nothing is said."
+    "to another writer, or a table is in several parts, it is not judged."
 )
 
 
@@ -34,7 +34,7 @@ def file_sizes(folder: Path, release: Release, rows: int) -> Outcome:
                 for file in (file for file in files if file.suffix == kind):
                     wanted[file].add((again / file.name).stat().st_size)
     same = sum(file.stat().st_size in sizes for file, sizes in wanted.items())
-    explained = same == len(tables)
-    none = Rate(0, rows if explained else 0)
     figures = {"files": float(len(tables)), "same_size": float(same)}
-    return leak("file sizes", _HOW, Trained(none, none), rows, figures=figures)
+    nothing = Trained(Rate(0, 0), Rate(0, 0))
+    is_search = same == len(tables)
+    return leak("file sizes", _HOW, nothing, rows, figures=figures, is_search=is_search)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sfumato.attacks.outcome import Outcome, Verdict
+from sfumato.attacks.outcome import FEWEST, Outcome, Verdict, percent
 
 SINGLING_OUT: Final = "singling out"
 LINKABILITY: Final = "linkability"
@@ -36,8 +36,23 @@ EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
     "joint-bayes": (INFERENCE,),
     "leaks": (SINGLING_OUT, LINKABILITY),
     "minimality": (INFERENCE,),
-    "downcoding": (SINGLING_OUT, INFERENCE),
+    "downcoding": (SINGLING_OUT, LINKABILITY),
     "republication": (LINKABILITY, INFERENCE),
+}
+
+# The worst first.
+_ORDER: Final[tuple[Verdict, ...]] = (
+    "risk",
+    "inconclusive",
+    "as for strangers",
+    "at chance",
+    "not judged",
+)
+_SAID: Final[Mapping[Verdict, str]] = {
+    "at chance": "no better than chance",
+    "as for strangers": "no better than about people outside the data",
+    "inconclusive": "that cannot be told",
+    "not judged": "not judged",
 }
 
 
@@ -52,24 +67,28 @@ class Criterion:
     def verdict(self) -> Verdict | None:
         """The worst verdict of the evidence, None without any."""
         verdicts = {outcome.verdict for outcome in self.outcomes}
-        order: tuple[Verdict, ...] = ("risk", "inconclusive", "at chance")
-        return next((verdict for verdict in order if verdict in verdicts), None)
+        return next((verdict for verdict in _ORDER if verdict in verdicts), None)
 
     def sentence(self) -> str:
         """Return the answer in plain words."""
         asked = f"{self.name} ({_ASKS[self.name]})"
         if not self.outcomes:
             return f"{asked}: no attack that was run tells"
+        total = len(self.outcomes)
         risks = [outcome for outcome in self.outcomes if outcome.verdict == "risk"]
         if risks:
-            share = f"{len(risks)} of {len(self.outcomes)} attacks found a risk"
-            return f"{asked}: {share}, {_named(risks)}"
-        doubts = [outcome for outcome in self.outcomes if outcome.verdict == "inconclusive"]
-        doubt = f", {len(doubts)} of them looked at too few people to tell" if doubts else ""
+            are = "is a risk" if len(risks) == 1 else "are risks"
+            share = f"{len(risks)} of {total} outcomes {are}"
+            return f"{asked}: {share}: {_named(risks)}{_furthest(risks)}"
+        counts = [(said, self._count(verdict)) for verdict, said in _SAID.items()]
+        rest = ", ".join(f"{count} {said}" for said, count in counts if count)
         return (
-            f"{asked}: none of {len(self.outcomes)} attacks did better than chance{doubt}; others "
-            "may exist"
+            f"{asked}: none of {total} outcomes is shown to be a risk ({rest})"
+            f"{_furthest(self.outcomes)}; other attacks may exist"
         )
+
+    def _count(self, verdict: Verdict) -> int:
+        return sum(outcome.verdict == verdict for outcome in self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values that JSON can hold."""
@@ -96,3 +115,16 @@ def _named(risks: Iterable[Outcome]) -> str:
         for each in risks
     )
     return "; ".join(dict.fromkeys(names))
+
+
+def _furthest(outcomes: Iterable[Outcome]) -> str:
+    """Return the success that lies furthest above its blind guess, with what it is compared with;
+    nothing where nothing was tried, or by too few to tell."""
+    tried = [each for each in outcomes if each.success.tried >= FEWEST]
+    if not tried:
+        return ""
+    found = max(tried, key=lambda each: each.success.share - each.blind.share)
+    return (
+        f"; furthest above chance: {found.title}, right for {percent(found.success.share)} of "
+        f"{found.success.tried} {found.unit} (for comparison: {found.against})"
+    )

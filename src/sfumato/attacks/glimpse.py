@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.guesses import guessed_value
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.stage import Secret
 from sfumato.attacks.values import Comparison
@@ -34,7 +35,8 @@ class Glimpse:
 
     `chance` is what the release gives their own value, and `prior` what the whole of it does
     before; both are the same of people whom nothing fits. `guess` is the chance that the likeliest
-    value is theirs (equally likely ones share it), `blind` that the most frequent one is.
+    value is theirs (equally likely ones share it; none is a missing one), `blind` that the most
+    frequent one is.
     `candidates` are the values left. `wrong` has the sums of the 1, 2, 3 largest chances of values
     that are not theirs, `prior_wrong` the same beforehand. `close` says that their candidates,
     several of them, are all close; `within` that theirs is among those; `by_window` that it lies
@@ -85,7 +87,6 @@ class Ruler:
 def glimpse(eyes: Eyes, secret: Secret, rows: Ints, rulers: Sequence[Ruler]) -> Glimpse:
     """Return what an adversary sees of a secret of some people."""
     prior, truth = eyes.prior(secret), eyes.truth(rows, secret)
-    most = np.isclose(prior, prior.max(initial=0), rtol=_TOLERANCE, atol=0)
     window = _best_window(rulers, prior)
     found = []
     for part, told in eyes.posterior_in_parts(rows, secret):
@@ -96,18 +97,17 @@ def glimpse(eyes: Eyes, secret: Secret, rows: Ints, rulers: Sequence[Ruler]) -> 
         told[~fits] = prior
         candidate = told > 0
         close, within = _close(candidate, own, rulers)
-        best = told.max(axis=1, keepdims=True)
-        top = np.isclose(told, best, rtol=_TOLERANCE, atol=0) & candidate
+        before = np.broadcast_to(prior, told.shape)
         found.append(
             Glimpse(
                 told=fits,
                 chance=told[line, own],
                 prior=prior[own],
-                guess=top[line, own] / np.maximum(top.sum(axis=1), 1),
-                blind=most[own] / max(int(most.sum()), 1),
+                guess=guessed_value(told, own),
+                blind=guessed_value(before, own),
                 candidates=candidate.sum(axis=1),
                 wrong=_wrong(told, own),
-                prior_wrong=_wrong(np.broadcast_to(prior, told.shape), own),
+                prior_wrong=_wrong(before, own),
                 close=close,
                 within=within,
                 by_window=window[own],

@@ -21,3 +21,14 @@ def guessed(chances: Reals, truth: Ints) -> Reals:
     top = (chances >= best * (1 - _TOLERANCE)) & (chances > 0)
     own = top[np.arange(len(truth)), truth]
     return np.asarray(own / np.maximum(top.sum(axis=1), 1))
+
+
+def guessed_value(chances: Reals, truth: Ints) -> Reals:
+    """Return the same where the last value is a missing one, which nobody wants to guess.
+
+    >>> guessed_value(np.array([[0.1, 0.2, 0.7]]), np.array([1])).tolist()
+    [1.0]
+    """
+    named = chances.copy()
+    named[:, -1:] = 0
+    return guessed(named, truth)

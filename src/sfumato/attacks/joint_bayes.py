@@ -45,7 +45,7 @@ _TABLES = (
 _RIVALS = (
     "The blind guess is what the person's own set and the shares of values allow without the "
     "tables (of a part of a joint attribute, at least what its t allows); the control are the "
-    "tables without any record, which say the same of people who are not in the data."
+    "tables without the person's record, which say the same of people who are not in the data."
 )
 _NOT_KNOWN = (
     "record not known",
@@ -215,6 +215,8 @@ def _outcome(eyes: SetAdversary, seen: _Seen, attack: str, more: str, how: str) 
         blind=Rate.of(seen.limit),
         control=Rate.of(alone),
         worst=worst_decile(chance),
+        blind_is="the person's own set and the shares of values",
+        control_is="the reconstructed tables without the person's record",
         sample=len(truth),
         population=eyes.population,
         figures=figures | _above(eyes, seen.question.axis.name, chance),

@@ -1,8 +1,8 @@
 """Leaks of order and residue: what a release tells by how it is written down.
 
 Rows, groups and buckets come in random order, and sets and dictionaries in one that does not depend
-on the data, so that an attacker who trains on half of the truth does no better than chance on the
-other half. Whoever owns the original can try.
+on the data, so that an attacker does no better than chance, not even one who trains on half of the
+truth (or of the rows) and is tried on the other half. Whoever owns the original can try.
 """
 
 from __future__ import annotations
@@ -75,10 +75,11 @@ def _row_order(own: OwnRows) -> list[Outcome]:
         known = rows >= 0
         told = told_order(rows[known], [own.person[known]], own.rng)
         how = (
-            f"Rows of table '{table}' are matched with people; their places are to tell which of "
+            "Rows of the table are matched with people; their places are to tell which of "
             "two people came first in the input."
         )
-        found.append(leak("row order", how, told, own.original.num_rows))
+        where = f"table '{table}'"
+        found.append(leak("row order", how, told, own.original.num_rows, where=where))
     return found
 
 
@@ -95,10 +96,11 @@ def _sorted_rows(release: Release, sample: int, rng: np.random.Generator) -> lis
             continue
         codes = [_ordered(content, name)[rows] for name in columns]
         how = (
-            f"Places of rows in table '{entry.name}' are to tell which of two rows has the larger "
-            "value, in the column for which they do so best in training."
+            "Places of rows in the table are to tell which of two rows has the larger "
+            "value, in the column for which they do so best in one half; it is tried on the other."
         )
-        found.append(leak("sorted rows", how, told_order(rows, codes, rng), content.num_rows))
+        told, where = told_order(rows, codes, rng), f"table '{entry.name}'"
+        found.append(leak("sorted rows", how, told, content.num_rows, where=where))
     return found
 
 
@@ -122,12 +124,13 @@ def _neighbours(release: Release, sample: int, rng: np.random.Generator) -> list
         if not hits:
             continue
         how = (
-            f"Rows of table '{entry.name}' that follow each other are to have the same group, "
-            "bucket or value, in the column where they do so most in training; chance is two rows "
-            "drawn at random."
+            "Rows of the table that follow each other are to have the same group, "
+            "bucket or value, in the column where they do so most in one half, tried on the other; "
+            "chance is two rows drawn at random."
         )
         told = told_best(np.array(hits, np.float64), np.array(chances), rng)
-        found.append(leak("neighbouring rows", how, told, total))
+        where = f"table '{entry.name}'"
+        found.append(leak("neighbouring rows", how, told, total, where=where))
     return found
 
 
@@ -180,6 +183,7 @@ def _bucket_ids(own: OwnRows) -> list[Outcome]:
                     told_order(np.arange(count), quantities, own.rng),
                     own.original.num_rows,
                     attribute=name,
+                    where=f"table '{table}'",
                     figures={"buckets": float((sizes > 0).sum())},
                     certain=int((sizes == 0).sum()),
                 )

@@ -23,9 +23,11 @@ Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 KNOWS = "all quasi-identifiers of a person"
+BELIEF = "how sure the same link looks (a belief, always wrong) for people outside the data"
 _CONTROL = (
-    " The control is how sure the same link looks for people who are not in the data, where it is "
-    "always wrong."
+    " The control is a belief and no success: how sure the same link looks for people who are not "
+    "in the data, where it is always wrong. Who knows that a person is in the data is right as "
+    "often as the success says, however sure links of strangers look."
 )
 
 
@@ -42,7 +44,7 @@ def record_linkage(eyes: Eyes) -> list[Outcome]:
         "mean_fitting_records": float(fitting.mean()) if people else 0.0,
         "groups_of_one_record": float(alone),
     }
-    common: dict[str, Any] = {"attribute": None, "blind": blind}
+    common: dict[str, Any] = {"attribute": None, "blind": blind, "control_is": BELIEF}
     common |= {"sample": people, "population": eyes.population}
     lower = _journalist(eyes)
     press = right * lower[:people]

@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.linkage_records import KNOWS
-from sfumato.attacks.outcome import Outcome, Rate, worst_decile
+from sfumato.attacks.outcome import Outcome, Rate
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+_UNIT = "people, half of them strangers"
 
 
 def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
@@ -40,9 +42,11 @@ def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
             success=Rate.of(fits),
             blind=Rate(fits.size / 2, fits.size),
             control=None,
-            worst=worst_decile(fits[:count]),
+            worst=None,
             sample=fits.size,
             population=eyes.population,
+            unit=_UNIT,
+            blind_is="a coin",
             figures={
                 "share_of_people_with_a_record": float((inside > 0).mean()),
                 "share_of_others_with_a_record": float((outside > 0).mean()),
@@ -58,9 +62,11 @@ def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
             success=Rate.of(tested),
             blind=Rate(tested.size / 2, tested.size),
             control=None,
-            worst=worst_decile(tested[: tested.size // 2]),
+            worst=None,
             sample=tested.size,
             population=eyes.population,
+            unit=_UNIT,
+            blind_is="a coin",
             figures={"right_in_training": trained},
         ),
     ]

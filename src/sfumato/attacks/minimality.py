@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.guesses import guessed_value
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.reach import MISSING, Reach, covers
 from sfumato.attacks.stage import Secret
@@ -98,8 +99,11 @@ def _of_secret(
         if len(uncut):
             told = np.stack([np.bincount(own, minlength=secret.count) for own in uncut.T])
             told = (told + plain) / (len(uncut) + 1)
-        success.append(_guessed(told, truth))
-        blind.append(_guessed(plain, truth))
+        # a missing value is no secret, and is not guessed
+        has = truth < secret.count - 1
+        told, plain, truth = told[has], plain[has], truth[has]
+        success.append(guessed_value(told, truth))
+        blind.append(guessed_value(plain, truth))
         sure += int((told[np.arange(len(truth)), truth] > 0.95).sum())
     right, chance = (np.concatenate([np.zeros(0), *each]) for each in (success, blind))
     return Outcome(
@@ -114,6 +118,7 @@ def _of_secret(
         ),
         success=Rate.of(right),
         blind=Rate.of(chance),
+        blind_is="the group's commonest value",
         control=None,
         worst=worst_decile(right),
         sample=len(right),
@@ -218,9 +223,3 @@ def _statistics(deals: Ints, model: BoundModel, values: int) -> GroupStatistics:
     one = np.ones(rows * size, np.int64)
     histogram = Histogram.count(group, deals.ravel(), one, rows, values - 1)
     return GroupStatistics(np.full(rows, size), {model.model.needs[0]: histogram})
-
-
-def _guessed(told: Reals, truth: Ints) -> Reals:
-    """Return the chance that the likeliest value is the true one; equally likely ones share it."""
-    best = told >= told.max(axis=1, keepdims=True) - 1e-12
-    return np.asarray(best[np.arange(len(truth)), truth] / best.sum(axis=1))

@@ -43,11 +43,13 @@ def fits_nobody(eyes: Eyes) -> list[Outcome]:
             success=Rate(seen, stated),
             blind=Rate(stated * stated / max(eyes.rows, 1), stated),
             control=None,
-            worst=seen / stated,
+            worst=None,
             sample=stated,
             population=eyes.population,
             figures={"recognised": float(seen), "fakes": float(stated)},
             certain=seen,
+            unit="fakes",
+            blind_is="taking any record for one",
         )
     ]
 

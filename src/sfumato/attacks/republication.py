@@ -20,7 +20,9 @@ from sfumato.attacks.result import People
 from sfumato.attacks.stage import Secret, Side, set_stage
 from sfumato.attacks.targets import draw
 from sfumato.attacks.view import View
+from sfumato.errors import ParameterError
 from sfumato.release import Release
+from sfumato.release.origin import refuse_other
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -44,9 +46,16 @@ def republication(
 
     People are recognised by the column `identifier`, or else by equal values.
 
-    Refuses (ParameterError) what `compose` refuses: releases without a common secret or
-    quasi-identifier, and originals that do not fit them.
+    Refuses (ParameterError) an earlier table that is larger or that its release cannot be of, and
+    what `compose` refuses: releases without a common secret or quasi-identifier, and originals that
+    do not fit them.
     """
+    if earlier_original.num_rows > later_original.num_rows:
+        raise ParameterError(
+            f"the earlier table has {earlier_original.num_rows} rows and the later one "
+            f"{later_original.num_rows}; a table that grows has more later: are they interchanged?"
+        )
+    refuse_other(earlier.manifest, earlier_original.num_rows)
     tables = [earlier_original, later_original]
     report = compose(
         [earlier, later], originals=tables, identifier=identifier, sample=sample, rng=rng
@@ -75,16 +84,19 @@ def _in_both(attribute: str, people: People) -> Outcome:
         knows="the quasi-identifiers of a person who is in both releases",
         how=(
             "The values that a person may have in either release are intersected; one that is left "
-            "alone and is theirs counts. The blind guess are those whose value one of the releases "
-            f"gives away alone. {_CONTROL}"
+            "alone and is theirs counts, and is certain where neither release gives it away alone. "
+            "The blind guess are those whose value one of the releases gives away alone. "
+            f"{_CONTROL}"
         ),
         success=success,
         blind=alone,
+        blind_is="either release alone",
         control=None,
         worst=min(1.0, success.share * 10),
         sample=people.examined,
         population=people.found,
         figures={"guess": people.guess, "candidates_left": people.after},
+        certain=people.disclosed - people.alone,
     )
 
 
@@ -129,6 +141,7 @@ def _of_newcomers(
             ),
             success=Rate.of(chance),
             blind=Rate.of(blind),
+            blind_is="the later release alone",
             control=None,
             worst=worst_decile(chance),
             sample=len(people),

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.answers.set_axes import Axis, read_axis
-from sfumato.attacks.adversary import gather
+from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_unfit
 from sfumato.attacks.fits import Fits, kinds_of
 from sfumato.attacks.set_kernels import add_sets, mark_members, norm_sets, sums_of, weigh
 from sfumato.attacks.set_people import columns_of, places
@@ -76,8 +76,7 @@ class SetAdversary:
         Refuses (ParameterError) originals and controls that lack what is known of people, and
         releases or originals without rows.
         """
-        if release.manifest.rows == 0:
-            raise ParameterError("a release without records cannot be attacked")
+        refuse_unfit(release, original)
         entries = [e for e in release.manifest.attributes if e.role in (*PROTECTED, *KNOWN)]
         known = tuple(entry.name for entry in entries if entry.role in KNOWN)
         secrets = tuple(entry.name for entry in entries if entry.role in PROTECTED)
@@ -98,10 +97,18 @@ class SetAdversary:
             for name in secrets
             if controls is not None and not set(made_of[name]) <= set(controls.column_names)
         )
-        return cls(
+        found = cls(
             *(release, axes, standing, known, secrets),
             *(targets, strangers, who, original.num_rows, untold),
         )
+        if any(np.mean(standing[name][targets] < 0) > 0.5 for name in secrets):
+            raise ParameterError(
+                "most people of the original have secrets outside of the domains of the release; "
+                "give the table that the release was made from"
+            )
+        if all(axis.own >= 1 for axis in axes.values()):
+            refuse_strangers(release, found.expected(asked(targets)))
+        return found
 
     @property
     def rows(self) -> int:

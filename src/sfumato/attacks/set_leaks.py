@@ -43,7 +43,8 @@ def _row_order(
         "sets better than a person drawn at random; ties count one half."
     )
     told = told_best(np.stack(tries), np.full((2, 1), 0.5), rng)
-    return leak("row order", how, told, people)
+    kind = ("rows", "whether the person at a row's place in the input fits it better than another")
+    return leak("row order", how, told, people, kind=kind)
 
 
 def _better(adversary: SetAdversary, rows: Ints, own: Ints, rng: np.random.Generator) -> Reals:

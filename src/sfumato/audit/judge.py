@@ -78,7 +78,9 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
         and entry.role in _SECRET
         and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
     ]
-    if any(verdict.claim["model"] in _OF_SIZES for verdict in verdicts):
+    # rating deals records into groups, so that its sets hold for people who know the shares, too
+    of_sizes = (SetAnonymity.name,) if manifest.method == "rating" else _OF_SIZES
+    if any(verdict.claim["model"] in of_sizes for verdict in verdicts):
         remarks.append(
             "set-diversity is a bound for people who hold all values equally likely: the shares "
             "of values can be reconstructed from the release, and then a common value in a set "

@@ -1,13 +1,12 @@
 """The `sets` layout: records whose protected cells are sets of values, drawn as the manifest says.
 
-What the files can show is that every set is one that such a draw may give, and that no value is in
-more of them, or fewer, than chance allows. That p is the stated one they cannot: a maker who puts
-the own value in more often leaves sets of the same kind.
+What the files can show is that every set is one that such a draw may give, and that no value, and
+no pair of values, is in more of them, or fewer, than chance allows. That p is the stated one they
+cannot: a maker who puts the own value in more often leaves sets of the same kind.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -20,7 +19,9 @@ import pyarrow.compute as pc
 from sfumato.audit.coded import coded, comparable
 from sfumato.audit.domains import Domain
 from sfumato.audit.number_line import read_values
+from sfumato.audit.set_draws import oddity
 from sfumato.audit.set_parameters import check_parameters
+from sfumato.audit.shared_sets import diverse_to_all, misstatement, too_common
 from sfumato.audit.statistics import Evidence, SetEvidence
 from sfumato.audit.structure import check_roles, set_table
 from sfumato.errors import ParameterError, ReleaseDamaged
@@ -31,8 +32,6 @@ from sfumato.schema.attribute import Kind, Role
 
 PROTECTED = (Role.SENSITIVE_QUASI_IDENTIFIER, Role.SENSITIVE)
 _ROLES = (*PROTECTED, Role.QUASI_IDENTIFIER, Role.INSENSITIVE)
-
-_ONCE_IN = 10**12
 
 
 def examine_sets(release: Release) -> Evidence:
@@ -60,15 +59,22 @@ def examine_sets(release: Release) -> Evidence:
         if attribute.name in stated:
             sets[attribute.name] = _drawn(attribute, stated[attribute.name])
             how = sets[attribute.name].randomization
-            held = _check_cells(attribute, column, how.eta)
+            codes = _check_cells(attribute, column, how.eta)
             if manifest.method == "rating":  # whose sets are other records' values
-                remarks += _too_common(attribute, held, how, manifest.rows)
+                held = np.bincount(codes.reshape(-1), minlength=how.d)
+                claims = [c for c in manifest.guarantees if c.get("attribute") == attribute.name]
+                problem = misstatement(sets[attribute.name], claims, held)
+                remarks += too_common(attribute.name, held, how, manifest.rows)
             else:
-                _check_draw(attribute, held, how, manifest.rows)
+                problem = oddity(codes, how, sets[attribute.name].masses)
+            if problem is not None:
+                raise _damage(attribute, problem)
         elif is_list(column.type):
             raise _damage(attribute, f"is {attribute.role}, and its cells are sets")
         else:
             Domain.of(attribute, None).check_values(coded(column))
+    if manifest.method == "rating":
+        remarks += diverse_to_all(manifest.guarantees)
     alone = np.ones(manifest.rows, dtype=np.int64)
     return Evidence(alone, alone, {}, sets=sets, remarks=tuple(remarks))
 
@@ -109,6 +115,8 @@ def _domain_size(entry: AttributeEntry) -> int:
     plain = comparable(values)
     if pa.types.is_floating(plain.type) and not pc.all(pc.is_finite(plain), min_count=0).as_py():
         raise _damage(entry, "has values that are not finite numbers")
+    if len(coded(pa.chunked_array([values])).cells) < len(values):  # 0 and -0 are one number
+        raise _damage(entry, "has a domain that lists a value twice")
     if entry.kind is Kind.NUMERIC:
         if pa.types.is_string(plain.type):
             raise _damage(entry, "is numeric, and its type is not")
@@ -133,8 +141,8 @@ def _masses(entry: AttributeEntry, stated: object, how: Randomization) -> Masses
     return float(low), float(high)
 
 
-def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> npt.NDArray[np.int64]:
-    """Return how many sets have each value of the domain.
+def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> npt.NDArray[np.int32]:
+    """Return the sets, a line a row, by the places of their values in the domain.
 
     Refuses (ReleaseDamaged) cells that are not sets of eta values in the order of the domain.
     """
@@ -148,39 +156,7 @@ def _check_cells(entry: AttributeEntry, column: pa.ChunkedArray, eta: int) -> np
     mixed = int((rows[:, 1:] <= rows[:, :-1]).any(axis=1).sum())
     if mixed:
         raise _damage(entry, f"has {mixed} sets with a value twice or out of order")
-    return np.bincount(codes, minlength=_domain_size(entry))
-
-
-def _check_draw(
-    entry: AttributeEntry, held: npt.NDArray[np.int64], how: Randomization, rows: int
-) -> None:
-    """Refuse (ReleaseDamaged) sets that are all but impossible for the stated p.
-
-    A set has a value with one of two chances, whatever the original: so, by Hoeffding's
-    inequality, counts leave the range between them by so much once in 10**12 releases.
-    """
-    margin = math.sqrt(rows / 2 * math.log(2 * how.d * _ONCE_IN))
-    low, high = rows * how.contains_other - margin, rows * how.contains_own + margin
-    if len(held) and (held.min() < low or held.max() > high):
-        raise _damage(entry, "has sets that were not drawn with the stated p and eta")
-
-
-def _too_common(
-    entry: AttributeEntry, held: npt.NDArray[np.int64], how: Randomization, rows: int
-) -> list[str]:
-    """Return a remark if more records may have some value than there are groups.
-
-    All groups have it then, and so have all sets, save one for each record that joined a group of
-    eta others; these are fewer than eta.
-    """
-    most = int(held.max(initial=0))
-    if how.eta == 1 or not rows or rows - most >= how.eta:
-        return []
-    return [
-        f"{most} of {rows} sets of '{entry.name}' hold the same value: more than 1/{how.eta} of "
-        "the people may have it, and those whom no group had room for are then guessed with a "
-        f"chance above 1/{how.eta}; the files do not tell how many they are"
-    ]
+    return rows
 
 
 def _damage(entry: AttributeEntry, problem: str) -> ReleaseDamaged:

@@ -40,6 +40,9 @@ EarlierOriginal = Annotated[
     ),
 ]
 Sample = Annotated[int, typer.Option(help="How many people of the data, and others, to look at.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say of every attack how it is run and compared.")
+]
 FailOnRisk = Annotated[bool, typer.Option("--fail-on-risk", help="Exit 1 if any attack is a risk.")]
 
 
@@ -51,6 +54,7 @@ def attack(
     earlier: Earlier = None,
     earlier_original: EarlierOriginal = None,
     sample: Sample = 2_000,
+    explain: Explain = False,
     fail_on_risk: FailOnRisk = False,
     test_seed: TestSeed = None,
     as_json: Json = False,
@@ -83,20 +87,28 @@ def attack(
     if as_json:
         show_json(report.to_dict())
     else:
-        _show(report)
+        _show(report, explain)
     raise typer.Exit(1 if fail_on_risk and report.risks else 0)
 
 
-def _show(report: AttackReport) -> None:
-    headers = ["attack", "attribute", "success", "95 % interval", "blind", "control", "verdict"]
+def _show(report: AttackReport, explain: bool) -> None:
+    headers = ["attack", "on", "success", "95 % interval", "blind", "control", "verdict"]
     show_table([*headers[:6], "worst tenth", headers[6]], [_row(each) for each in report.outcomes])
     print()
     for outcome in report.outcomes:
         if outcome.verdict != "at chance":
             print(one_line(outcome.sentence()))
     print()
+    if explain:
+        told = {outcome.how: outcome.attack for outcome in reversed(report.outcomes)}
+        for how, name in reversed(told.items()):
+            print(one_line(f"{name}: {how}"))
+        print()
     for criterion in report.gdpr:
         print(one_line(criterion.sentence()))
+    if report.without_outcome:
+        names = ", ".join(report.without_outcome)
+        print(one_line(f"nothing to attack in this release for: {names}"))
     print(one_line(report.sentence()))
 
 
@@ -105,15 +117,17 @@ def _row(outcome: Outcome) -> list[str]:
     asked = outcome.success.tried > 0
     return [
         outcome.attack,
-        outcome.attribute or "",
+        outcome.attribute or outcome.where,
         _share(outcome.success),
         f"{low:.1%} to {high:.1%}" if asked else "",
         _share(outcome.blind),
         "" if outcome.control is None else _share(outcome.control),
-        f"{outcome.worst:.1%}",
+        "–" if outcome.worst is None else f"{outcome.worst:.1%}",
         outcome.verdict,
     ]
 
 
 def _share(rate: Rate) -> str:
-    return f"{rate.share:.1%}" if rate.tried else "nobody"
+    from sfumato.attacks.outcome import percent
+
+    return percent(rate.share) if rate.tried else "–"

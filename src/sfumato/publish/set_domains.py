@@ -104,7 +104,10 @@ def _numeric(column: Column, bins: int) -> DomainColumn:
     plain, hierarchy = _without_hierarchy(column), column.attribute.hierarchy
     if column.attribute.domain is None:
         if isinstance(hierarchy, Hierarchy) and hierarchy.supplied:
-            ends = _ends_of(hierarchy, plain.values.type)
+            listed = _numbers_of(hierarchy, plain.values.type)
+            if len(listed) <= bins:
+                return DomainColumn(_over(plain, listed))
+            ends = _ends(listed)
         elif column.cardinality <= bins:
             return DomainColumn(plain)
         else:
@@ -119,12 +122,24 @@ def _numeric(column: Column, bins: int) -> DomainColumn:
     return DomainColumn(_labelled(ranges), _edges(ranges))
 
 
-def _ends_of(hierarchy: Hierarchy, dtype: pa.DataType) -> tuple[Any, Any]:
-    """Return the least and the greatest number that a hierarchy lists; moments as texts."""
+def _numbers_of(hierarchy: Hierarchy, dtype: pa.DataType) -> pa.Array:
+    """Return the numbers that a hierarchy lists, ascending."""
     texts = pa.array(readable_texts(hierarchy.leaves, dtype), pa.string())
-    values = from_texts(texts, dtype)
-    ends = pc.sort_indices(values).take(pa.array([0, len(values) - 1]))
-    low, high = (texts if pa.types.is_temporal(dtype) else values).take(ends).to_pylist()
+    values = from_texts(texts, dtype).unique()
+    return values.take(pc.sort_indices(values))
+
+
+def _over(column: Column, listed: pa.Array) -> Column:
+    """Return a column over listed values, among which are all that it has."""
+    places = pc.index_in(to_texts(column.values), to_texts(listed))
+    code_of = np.append(places.to_numpy(zero_copy_only=False), len(listed)).astype(np.int32)
+    return replace(column, codes=code_of[column.codes], values=listed)
+
+
+def _ends(listed: pa.Array) -> tuple[Any, Any]:
+    """Return the first and the last value; moments as texts."""
+    both = listed.take(pa.array([0, len(listed) - 1]))
+    low, high = (to_texts(both) if pa.types.is_temporal(both.type) else both).to_pylist()
     return low, high
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from sfumato.answers.joint_parts import joints
 from sfumato.errors import ParameterError
 from sfumato.release import AttributeEntry, Manifest, Release
+from sfumato.release.origin import refuse_other
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
 from sfumato.schema.distinct import distinct
 from sfumato.schema.frames import as_arrow
@@ -28,7 +29,7 @@ def coded_original(data: Any, release: Release, schema: Schema | None = None) ->
     than the release can be of; (SchemaError) data that do not fit the schema.
     """
     table = as_arrow(data)
-    _refuse_other(release, table.num_rows)
+    refuse_other(release.manifest, table.num_rows)
     needed = original_names(release.manifest)
     for name in needed:
         if name not in table.column_names:
@@ -50,21 +51,6 @@ def original_names(manifest: Manifest) -> list[str]:
         names = [name for name in names if name != joint.name]
         names += [part for part in joint.parts if part not in names]
     return names
-
-
-def _refuse_other(release: Release, rows: int) -> None:
-    """Refuse a table that is not the one behind the release, as far as numbers tell."""
-    manifest = release.manifest
-    fakes, sample = (manifest.parameters.get(name, 0) for name in ("fakes", "sample"))
-    noisy = any(claim.get("model") == "differential-privacy" for claim in manifest.guarantees)
-    if noisy or sample not in (0, 1) or not isinstance(fakes, int):
-        return
-    behind = manifest.rows - fakes + manifest.suppressed
-    if rows != behind:
-        raise ParameterError(
-            f"the release is of {behind} rows and the original has {rows}; give the table that "
-            "the release was made from"
-        )
 
 
 def _attribute(
