@@ -185,7 +185,11 @@ def test_groups_of_random_sets_are_the_values_of_their_domain():
     }
     sets = {"job & sex": {"p": 1.0, "eta": 2}, "age": {"p": 1.0, "eta": 2}}
     made = set_release([pairs, ages], columns, sets)
-    stated = made.manifest.parameters | {"joint": {"job & sex": ["job", "sex"]}}
+    text = {"type": "string", "kind": "categorical"}
+    stated = made.manifest.parameters | {
+        "joint": {"job & sex": ["job", "sex"]},
+        "types": {"job": text, "sex": text},
+    }
     manifest = made.manifest.model_copy(update={"parameters": stated})
     release = sf.Release(manifest, made.tables)
     result = release.query("SELECT job, COUNT(*) GROUP BY job")

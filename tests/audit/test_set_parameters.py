@@ -48,6 +48,22 @@ def changed(release: Release, **parameters: object) -> Release:
     return with_manifest(release, parameters={**release.manifest.parameters, **parameters})
 
 
+def texts(*names: str) -> dict[str, dict[str, str]]:
+    return {name: {"type": "string", "kind": "categorical"} for name in names}
+
+
+@pytest.mark.parametrize("types", [None, 3, {}, {"age": {}}, {"other": {}}])
+def test_types_that_say_nothing_are_told(release, types):
+    stated = release.manifest.parameters["types"]
+    assert stated == {
+        "town": {"type": "string", "kind": "categorical"},
+        "age": {"type": "int64", "kind": "numeric"},
+        "cost": {"type": "double", "kind": "numeric"},
+    }
+    with pytest.raises(ReleaseDamaged, match="the parameter 'types'"):
+        audit(changed(release, types={**stated, **types} if types else types))
+
+
 def test_what_methods_say_agrees(release):
     assert audit(release).ok
     stated = release.manifest.parameters
@@ -183,7 +199,7 @@ def combined(domain: tuple[str, ...], *names: str) -> Release:
     records = {" & ".join(names): pa.array([[text] for text in domain] * 5)}
     told = Release(made.manifest, {"records": pa.table(records)})
     told = with_attribute(told, " & ".join(names), domain=domain)
-    return changed(told, joint={" & ".join(names): list(names)})
+    return changed(told, joint={" & ".join(names): list(names)}, types=texts(*names))
 
 
 def test_combinations_are_those_of_all_values_in_order():
@@ -219,7 +235,8 @@ def beside(other: str, **joint: list[str]) -> Release:
     data = pa.table({"a & b": whole, other: whole})
     schema = Schema.of({"a & b": "sensitive", other: "sensitive"})
     made = SensitiveQID(t=0.5).publish(data, schema)
-    return changed(made, joint={"a & b": ["a", "b"], **joint})
+    parts = [part for parts in joint.values() for part in parts]
+    return changed(made, joint={"a & b": ["a", "b"], **joint}, types=texts("a", "b", *parts))
 
 
 def test_a_part_is_not_published_beside_its_joint():

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.answers.labels import Labels
+from sfumato.answers.labels import Labels, days_of
 from sfumato.answers.number_line import NumberLine, Ticks
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import AttributeEntry, Bounds
@@ -27,9 +25,6 @@ Flags = npt.NDArray[np.bool_]
 Span = tuple[int, int]
 
 MISSING = -1
-_ONE_DAY = timedelta(days=1)
-# What the parts of a date are called in hierarchies of dates: a day, month, quarter or year.
-_PART_OF_YEAR = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|-Q([1-4]))?")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +139,7 @@ class CellReader:
             return None
         leaves = self._labels.leaves[label]
         if pa.types.is_temporal(self._entry.dtype):
-            return _days(label, leaves, self.line)
+            return days_of(label, leaves, self.line)
         interval = read_interval(label)
         if interval is None:
             return None
@@ -199,30 +194,3 @@ class CellReader:
                 ends[slot] = span[side]
             both.append(ends)
         return both[0], both[1]
-
-
-def _days(label: str, leaves: tuple[str, ...], line: NumberLine) -> Span | None:
-    """Return the first and last tick of a part of a year, None where the label is none.
-
-    A hierarchy of dates names its values by day, so that every leaf begins with one.
-    """
-    found = _PART_OF_YEAR.fullmatch(label)
-    if found is None or pa.types.is_time(line.dtype) or pa.types.is_duration(line.dtype):
-        return None
-    year, month, day, quarter = (int(part) if part else 0 for part in found.groups())
-    try:
-        first = date(year, month or 3 * max(quarter - 1, 0) + 1, day or 1)
-        if day:
-            end = first + _ONE_DAY
-        else:
-            months = 1 if month else 3 if quarter else 12
-            after = first.month - 1 + months
-            end = date(year + after // 12, after % 12 + 1, 1)
-        if not all(first <= date.fromisoformat(leaf.partition("T")[0]) < end for leaf in leaves):
-            return None
-        hour = "T00:00:00Z" if getattr(line.dtype, "tz", None) else ""
-        texts = pa.array([f"{each.isoformat()}{hour}" for each in (first, end)])
-        low, after_high = (int(tick) for tick in line.ticks(from_texts(texts, line.dtype)))
-    except (ValueError, OverflowError, pa.ArrowException):  # beyond the calendar, or no date
-        return None
-    return low, after_high - 1

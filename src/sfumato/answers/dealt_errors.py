@@ -57,7 +57,7 @@ class Moments:
         variance = self.variance
         if 0 < fakes < records:
             genuine = records - fakes
-            of_squared_sum = self.variance + self.mean**2
+            of_squared_sum = self.variance + self.mean * self.mean
             spread = (self.squares - of_squared_sum / records) / (records - 1)
             variance *= (genuine / records) ** 2
             variance += genuine * fakes / records * max(spread, 0.0)

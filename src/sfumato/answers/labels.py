@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 import pyarrow as pa
 
@@ -12,6 +14,10 @@ from sfumato.schema.hierarchy import ROOT, Hierarchy
 from sfumato.schema.intervals import read_interval, read_number
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import from_texts
+
+_ONE_DAY = timedelta(days=1)
+# What the parts of a date are called in hierarchies of dates: a day, month, quarter or year.
+_PART_OF_YEAR = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|-Q([1-4]))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,16 @@ class Labels:
     def interval(
         self, label: str, line: NumberLine, domain: tuple[int, int] | None
     ) -> tuple[int, int, bool] | None:
-        """Return the ends (ticks) of a label that reads as an interval, and whether one is open.
+        """Return the ends (ticks) of a label that reads as an interval or a part of a year.
+
+        And whether one end is open.
 
         An open end is put at that of the domain. None for other labels, and for one that does not
         hold the values below it: what it says cannot be trusted.
         """
+        if pa.types.is_temporal(line.dtype):
+            days = days_of(label, self.leaves[label], line)
+            return None if days is None else (*days, False)
         interval = read_interval(label)
         if interval is None:
             return None
@@ -75,3 +86,30 @@ def _reads_as(text: str, dtype: pa.DataType) -> bool:
     except (ValueError, pa.ArrowException):
         return False
     return True
+
+
+def days_of(label: str, leaves: tuple[str, ...], line: NumberLine) -> tuple[int, int] | None:
+    """Return the first and last tick of a part of a year, None where the label is none.
+
+    A hierarchy of dates names its values by day, so that every leaf begins with one.
+    """
+    found = _PART_OF_YEAR.fullmatch(label)
+    if found is None or pa.types.is_time(line.dtype) or pa.types.is_duration(line.dtype):
+        return None
+    year, month, day, quarter = (int(part) if part else 0 for part in found.groups())
+    try:
+        first = date(year, month or 3 * max(quarter - 1, 0) + 1, day or 1)
+        if day:
+            end = first + _ONE_DAY
+        else:
+            months = 1 if month else 3 if quarter else 12
+            after = first.month - 1 + months
+            end = date(year + after // 12, after % 12 + 1, 1)
+        if not all(first <= date.fromisoformat(leaf.partition("T")[0]) < end for leaf in leaves):
+            return None
+        hour = "T00:00:00Z" if getattr(line.dtype, "tz", None) else ""
+        texts = pa.array([f"{each.isoformat()}{hour}" for each in (first, end)])
+        low, after_high = (int(tick) for tick in line.ticks(from_texts(texts, line.dtype)))
+    except (ValueError, OverflowError, pa.ArrowException):  # beyond the calendar, or no date
+        return None
+    return low, after_high - 1

@@ -37,8 +37,9 @@ def _about_the_release(manifest: Manifest) -> list[str]:
     found = []
     if manifest.suppressed:
         found.append(
-            f"bounds speak of the {manifest.rows} published rows; nothing is known of "
-            f"{manifest.suppressed} that were withheld"
+            f"answers are about the {manifest.rows} published rows; nothing is known of "
+            f"{manifest.suppressed} that were withheld: were they like the others, counts and sums "
+            f"of all would be {1 + manifest.suppressed / max(manifest.rows, 1):.3f} times as large"
         )
     if fakes := manifest.parameters.get("fakes"):
         found.append(

@@ -78,7 +78,7 @@ class Published:
         Refuses (ParameterError) attributes that are not published, or do not have numbers.
         """
         about = _about(name, predicate)
-        slots = self._read(name, about)
+        slots = self._read(name)
         if id(slots) not in self._summands:  # slots are kept, so that no other has the same
             self._summands[id(slots)] = Summands(slots)
         worth = self._summands[id(slots)].worth(judge(slots, about), holds=True)
@@ -93,7 +93,7 @@ class Published:
         listed: fractions of a range, more than 10,000, or none that is named.
         """
         about = _about(name, predicate)
-        slots = self._read(name, about)
+        slots = self._read(name)
         verdict = judge(slots, about)
         used = _is_used(slots)
         atoms = np.unique(slots.atom[used[slots.slot]])
@@ -115,14 +115,14 @@ class Published:
             )
         return Values(known, may_miss, is_open)
 
-    def _read(self, name: str, about: Predicate | None = None) -> Slots:
+    def _read(self, name: str) -> Slots:
         if self._domains is not None:
             # a random set may lack a record's own value, which is one of the domain
             self._domains.check(name)
             column = self._domains.column_of[name]
             if column not in self._axes:
                 self._axes[column] = read_axis(self._release, column).values
-            return self._domains.read(name, self._axes[column], about)
+            return self._domains.read(name, self._axes[column])
         if name not in self._slots:
             check_published(self._release, name)
             entry = self._release.manifest.attribute(name)

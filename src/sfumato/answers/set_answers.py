@@ -6,9 +6,9 @@ They may lie beyond what is possible, and are then put to the nearest bound. A r
 has the variance E g² - f², f being its expectation, and f² = f where that is 0 or 1: so the sum of
 g² - g estimates the variance of the answer. Its square root is the standard error, of the
 randomness of the sets alone. Where a question cuts through a range, numbers are taken as spread
-evenly over it, and f is the share of the range; that they may not be is no part of the standard
-error. Sets that were not drawn at random (of the method `rating`) answer by the share of each set
-that satisfies the question, without a standard error.
+evenly over it, and f is the share of the range; there is no standard error then. Sets that were not
+drawn at random (of the method `rating`) answer by the share of each set that satisfies the
+question, without a standard error.
 
 Bounds rest on what is certain: an exact cell, and a set that surely holds its record's own value
 (p = 1). With p below 1 a set excludes nothing.
@@ -78,6 +78,8 @@ class SetAnswers:
         """Return the standard error of SUM(attribute - about) over rows that have a number."""
         question = self._question([attribute], with_number(attribute, predicate))
         amounts = self._amounts(attribute, question)
+        if self._domains.is_binned(attribute):  # nobody drew where in its range a number lies
+            return None
         return _error(sum_moments(question, amounts, about)[1], question)
 
     def limits(self, attribute: str, predicate: Predicate) -> Limits:
@@ -102,7 +104,8 @@ class SetAnswers:
         amounts = self._amounts(attribute, question)
         value, variance = sum_moments(question, amounts, 0.0)
         low, high = sum_bounds(question, amounts)
-        se = 0.0 if low == high else _error(variance, question)
+        se = None if self._domains.is_binned(attribute) else _error(variance, question)
+        se = 0.0 if low == high else se
         return Estimate(min(max(value, low), high), low, high, se)
 
     def _question(self, summed: Sequence[str], predicate: Predicate | None) -> SetQuestion:
@@ -131,7 +134,7 @@ class SetAnswers:
         tree = take_apart(predicate)
         found: dict[Part, tuple[Status, Reals]] = {}
         for part in parts_of(tree):
-            slots = self._domains.read(part.attribute, column.values, part.predicate)
+            slots = self._domains.read(part.attribute, column.values)
             verdict = judge(slots, part.predicate)
             found[part] = verdict.status[slots.of_row], verdict.share[slots.of_row]
         statuses: dict[Part, Any] = {part: status for part, (status, _) in found.items()}
@@ -181,7 +184,7 @@ class SetQuestion:
         self._may: dict[Node, Bools] = {NO: np.zeros(size, np.bool_), YES: np.ones(size, np.bool_)}
         self._sure = dict(self._may)
         self._of_both: dict[tuple[Node, Node], Reals] = {}
-        self._is_cut = any(own.is_cut for own in levels)
+        self.is_cut = any(own.is_cut for own in levels)
 
     @property
     def is_random(self) -> bool:
@@ -209,7 +212,7 @@ class SetQuestion:
         """
         if NO in (one, other) or one == YES:
             return self.chance(NO if NO in (one, other) else other)
-        if other == YES or (one == other and not self._is_cut):
+        if other == YES or (one == other and not self.is_cut):
             return self.chance(one)
         pair = (min(one, other), max(one, other))
         if pair not in self._of_both:
@@ -246,4 +249,8 @@ class SetQuestion:
 
 
 def _error(variance: float, question: SetQuestion) -> float | None:
-    return sqrt(max(variance, 0.0)) if question.is_random else None
+    """Return the standard error; None where sets were not drawn, or where in a range numbers lie
+    decides, which nobody drew."""
+    if question.is_cut or not question.is_random:
+        return None
+    return sqrt(max(variance, 0.0))

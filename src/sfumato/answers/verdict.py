@@ -116,7 +116,18 @@ def _judge(slots: Slots, predicate: Predicate | None) -> Verdict:
         true[at] += pieces.weight[:, pieces.holds].sum(axis=1)
     status, share = np.empty(slots.count, np.uint8), np.empty(slots.count)
     judge_slots(entries, sure, open_, weight, true, status, share)
+    _let_blank_slots_follow(slots, weight, status, share)
     return Verdict(slots, status, share, weight, atoms, pieces, hits)
+
+
+def _let_blank_slots_follow(slots: Slots, weight: Reals, status: Status, share: Reals) -> None:
+    """Let cells that tell nothing, not even a domain, satisfy a predicate as often as others do."""
+    blank = (weight == 0) & (status == PERHAPS)
+    if not blank.any():
+        return
+    rows = np.bincount(slots.of_row, minlength=slots.count) * (weight > 0)
+    if rows.any():
+        share[blank] = (share * rows).sum() / rows.sum()
 
 
 def _atom_status(slots: Slots, predicate: Predicate | None) -> Status:

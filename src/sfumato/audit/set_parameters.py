@@ -20,6 +20,8 @@ import pyarrow as pa
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Manifest
 from sfumato.release.cells import NULL, Exact, Range, item, item_text, parse
+from sfumato.release.dtypes import dtype_from_name
+from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
 
 Texts = tuple[str | None, ...]
@@ -43,6 +45,24 @@ def check_parameters(manifest: Manifest, protected: Collection[str]) -> None:
             raise ReleaseDamaged(
                 f"the parameter 'bins' has other edges of '{name}' than its ranges have"
             )
+    parts = [part for listed in _mapping(manifest, "joint").values() for part in listed]
+    _check_types(_mapping(manifest, "types"), {*parts, *_mapping(manifest, "bins")})
+
+
+def _check_types(types: Mapping[str, Any], labelled: Collection[str]) -> None:
+    """Refuse (ReleaseDamaged) types of other attributes than those whose values are labels."""
+    if types.keys() != set(labelled):
+        raise ReleaseDamaged("the parameter 'types' does not tell of what is binned or joint")
+    for name, stated in types.items():
+        try:
+            if stated.keys() != {"type", "kind"}:
+                raise ValueError("other keys")
+            dtype_from_name(stated["type"])
+            Kind(stated["kind"])
+        except (AttributeError, TypeError, ValueError, ReleaseDamaged):
+            raise ReleaseDamaged(
+                f"the parameter 'types' does not say what '{name}' holds"
+            ) from None
 
 
 def _mapping(manifest: Manifest, key: str) -> Mapping[str, Any]:

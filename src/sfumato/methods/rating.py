@@ -23,6 +23,7 @@ from sfumato.models import SetAnonymity, SetDiversity
 from sfumato.models.model import one_of
 from sfumato.models.sets import SetModel
 from sfumato.publish.assemble import assemble
+from sfumato.publish.set_domains import stated_types
 from sfumato.publish.set_records import domain_size, records_of_sets
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -108,6 +109,7 @@ class Rating(Method):
         parameters: dict[str, Any] = {"sets": stated}
         if bins:
             parameters["bins"] = bins
+            parameters["types"] = stated_types([c for c in table.columns if c.name in bins])
         return assemble(
             records_of_sets(whole, sets, order),
             method=self.name,

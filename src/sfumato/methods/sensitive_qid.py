@@ -18,7 +18,7 @@ from sfumato.models import SetAnonymity, SetCloseness, SetDiversity
 from sfumato.models.model import positive_integer
 from sfumato.models.sets import SetModel
 from sfumato.publish.assemble import assemble
-from sfumato.publish.set_domains import joined, joint_name, over_domain
+from sfumato.publish.set_domains import joined, joint_name, over_domain, stated_types
 from sfumato.publish.set_records import domain_size, set_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -193,6 +193,9 @@ class SensitiveQID(Method):
             parameters["bins"] = bins
         if self.joint:
             parameters["joint"] = {joint_name(names): list(names) for names in self.joint}
+        labelled = {*bins, *(name for names in self.joint for name in names)}
+        if labelled:
+            parameters["types"] = stated_types([c for c in table.columns if c.name in labelled])
         return assemble(
             set_records(whole, hows, rng=randomness.generator("sets")),
             method=self.name,

@@ -21,6 +21,7 @@ from sfumato.publish.describe import describe
 from sfumato.publish.set_records import domain_size
 from sfumato.release import Bounds
 from sfumato.release.cells import NULL, item, range_cell
+from sfumato.release.dtypes import dtype_name
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import from_texts, readable_texts, to_texts
@@ -89,6 +90,14 @@ def joined(columns: Sequence[Column]) -> Column:
     role = Role.SENSITIVE_QUASI_IDENTIFIER if is_known else Role.SENSITIVE
     attribute = Attribute(name, role, kind=Kind.CATEGORICAL)
     return Column(attribute, codes, pa.array(texts, pa.string()), pa.string())
+
+
+def stated_types(columns: Sequence[Column]) -> dict[str, dict[str, str]]:
+    """Return what the manifest says of attributes whose values it shows as labels: their types."""
+    return {
+        column.name: {"type": dtype_name(column.values.type), "kind": str(column.kind)}
+        for column in columns
+    }
 
 
 def joint_name(names: Sequence[str]) -> str:
