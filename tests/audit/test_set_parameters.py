@@ -61,7 +61,11 @@ def test_types_that_say_nothing_are_told(release, types):
         "cost": {"type": "double", "kind": "numeric"},
     }
     with pytest.raises(ReleaseDamaged, match="the parameter 'types'"):
-        audit(changed(release, types={**stated, **types} if types else types))
+        audit(
+            changed(
+                release, types={**stated, **types} if isinstance(types, dict) and types else types
+            )
+        )
 
 
 def test_what_methods_say_agrees(release):
