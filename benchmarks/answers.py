@@ -40,6 +40,12 @@ QUESTIONS = 1_000
 
 _QIS = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 SECRET, NUMBER = "occupation", "hours-per-week"
+HIDDEN = ("age", "occupation")  # of the census
+
+
+def changed(schema: Schema, names: Sequence[str], **fields: Any) -> Schema:
+    """Return a schema in which some attributes have other fields."""
+    return Schema(tuple(replace(each, **fields) if each.name in names else each for each in schema))
 
 
 def adult_schema(**roles: Role) -> Schema:
@@ -52,14 +58,7 @@ def adult_schema(**roles: Role) -> Schema:
 def adult_methods() -> dict[str, tuple[Method, Schema]]:
     """Return a method of every layout, and two of the anatomised one."""
     plain = adult_schema()
-    own = Schema(
-        tuple(
-            replace(attribute, role=Role.SEMI_SENSITIVE, density=0.2)
-            if attribute.name in ("age", "education")
-            else attribute
-            for attribute in plain
-        )
-    )
+    own = changed(plain, ("age", "education"), role=Role.SEMI_SENSITIVE, density=0.2)
     known = Role.SENSITIVE_QUASI_IDENTIFIER
     secret = adult_schema(age=known, education=known)
     return {
@@ -116,22 +115,8 @@ def together(summaries: Sequence[QueryErrors]) -> dict[str, Any]:
 def large_methods() -> dict[str, tuple[Method, Schema]]:
     """Return a method of every layout for the census."""
     plain = census_schema()
-    own = Schema(
-        tuple(
-            replace(each, role=Role.SEMI_SENSITIVE, density=0.2)
-            if each.name in ("age", "occupation")
-            else each
-            for each in plain
-        )
-    )
-    secret = Schema(
-        tuple(
-            replace(each, role=Role.SENSITIVE_QUASI_IDENTIFIER)
-            if each.name in ("age", "occupation")
-            else each
-            for each in plain
-        )
-    )
+    own = changed(plain, HIDDEN, role=Role.SEMI_SENSITIVE, density=0.2)
+    secret = changed(plain, HIDDEN, role=Role.SENSITIVE_QUASI_IDENTIFIER)
     return {
         "mondrian (generalized)": (Mondrian(k=5), plain),
         "anatomy (anatomized)": (Anatomy(l=3), plain),
@@ -184,13 +169,8 @@ def matched(rows: int, queries: int) -> dict[str, Any]:
     inside groups, is then taken for the truth.
     """
     data = census(rows, seed=2)
-    hidden = ("age", "occupation")  # by lgb, all of their cells: generalised ones are not matched
-    own = Schema(
-        tuple(
-            replace(each, role=Role.SEMI_SENSITIVE, density=1.0) if each.name in hidden else each
-            for each in census_schema()
-        )
-    )
+    # by lgb, all of their cells are hidden: generalised ones are not matched
+    own = changed(census_schema(), HIDDEN, role=Role.SEMI_SENSITIVE, density=1.0)
     found = {}
     for name, (method, schema) in large_methods().items():
         if name.startswith(("mondrian", "sensitive-qid")):
@@ -203,7 +183,7 @@ def matched(rows: int, queries: int) -> dict[str, Any]:
             tuple(
                 Attribute(each.name, Role.QUASI_IDENTIFIER)
                 for each in roles
-                if each.name in ((*hidden, "salary") if is_local else behind.column_names)
+                if each.name in ((*HIDDEN, "salary") if is_local else behind.column_names)
             )
         )
         found[name] = _covered(release, encode(behind.select(kept.names), kept), queries)

@@ -10,6 +10,7 @@ from benchmarks.papers.sensitive_qid import (
     CENSUS_ROWS,
     DISTANCES,
     LS,
+    POSTERIORS,
     RESULTS,
     ROOT,
     TS,
@@ -76,6 +77,13 @@ def test_the_page_shows_the_committed_numbers():
     for each in results:
         assert set(each["cells"]) == cells
         assert markdown(each).strip() in page
+
+
+def test_the_page_shows_the_committed_posteriors():
+    page = (ROOT / "docs" / "papers" / "sensitive-qid.md").read_text("utf-8")
+    unknown, known = json.loads(POSTERIORS.read_text("utf-8")).values()
+    for found in (known, unknown):
+        assert f"{100 * found['fewest']:.0f} to {100 * found['most']:.0f} %" in page
 
 
 def test_the_page_shows_the_committed_times():

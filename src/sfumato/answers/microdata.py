@@ -23,7 +23,6 @@ Ints = npt.NDArray[np.int64]
 
 _RECORDS = ("generalized", "sliced", "local")
 _LARGEST = 2**63 - 1
-_DAY = 86_400_000  # milliseconds: dates of this type lie a day apart
 _BITS, _PARTS = 62, 6
 
 
@@ -175,7 +174,7 @@ def _numbers(
         reals = np.clip(low * (1.0 - share) + high * share, low, high)
         narrow = pa.array(reals.astype(line.dtype.to_pandas_dtype()))
         return narrow, np.zeros(len(slots), np.bool_)
-    step = _DAY if pa.types.is_date64(line.dtype) else 1
+    step = line.step
     counted = (choices.high - choices.low) // step + 1
     ends = max(counted.max(), choices.high.max(), -choices.low.min())
     width = np.int64 if ends < _LARGEST else object  # numbers of Python where 64 bits do not do

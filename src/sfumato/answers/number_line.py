@@ -23,6 +23,7 @@ Ticks = npt.NDArray[Any]  # int64, or Python's own where 64 bits do not do
 Reals = npt.NDArray[np.float64]
 End: TypeAlias = int | float | str | Decimal
 
+_DAY = 86_400_000  # milliseconds
 _EXACT = Context(prec=400)
 _PROBES = 512  # values a search looks at in one go
 _LARGEST = 2**63 - 1
@@ -38,6 +39,11 @@ class NumberLine:
     def is_grid(self) -> bool:
         """Whether values lie at equal steps, so that they can be counted; else lengths count."""
         return not pa.types.is_floating(self.dtype)
+
+    @property
+    def step(self) -> int:
+        """How many ticks lie between neighbours on a grid: dates of 64 bits count milliseconds."""
+        return _DAY if pa.types.is_date64(self.dtype) else 1
 
     def ticks(self, values: pa.Array) -> Ticks:
         """Return the ticks of values, none of them missing.

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.answers.microdata import plausible_table
+from sfumato.answers.randomized import share_of
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import AttributeEntry, Manifest, Release
 from sfumato.schema.attribute import Role
@@ -149,7 +150,7 @@ class _Chance:
         fakes = manifest.parameters.get("fakes", 0)
         if isinstance(fakes, bool) or not isinstance(fakes, int) or not 0 <= fakes <= manifest.rows:
             raise ReleaseDamaged("the number of fake records is none that the release can have")
-        sample, perturb = _share(manifest, "sample", 1.0), _share(manifest, "perturb", 0.0)
+        sample, perturb = share_of(manifest, "sample", 1.0), share_of(manifest, "perturb", 0.0)
         if sample == 0 or perturb == 1:
             raise ReleaseDamaged("the release says that nothing of it comes from the data")
         return cls(
@@ -199,10 +200,3 @@ class _Chance:
                 "is taken off in expectation, which may leave counts below 0"
             )
         return tuple(notes)
-
-
-def _share(manifest: Manifest, name: str, otherwise: float) -> float:
-    share = manifest.parameters.get(name, otherwise)
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise ReleaseDamaged(f"the parameter '{name}' is not a share")
-    return float(share)

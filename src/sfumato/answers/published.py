@@ -27,7 +27,6 @@ from sfumato.schema.text import to_texts
 
 # Groups that one query may have.
 MOST_GROUPS = 10_000
-_DAY = 86_400_000  # milliseconds: dates of 64 bits lie a day apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +170,7 @@ def _ticks_of_ranges(
     pieces, name = verdict.pieces, slots.entry.name
     chosen = pieces.touched & pieces.holds & used[slots.ranges.slot][:, None]
     ends = set(zip(pieces.low[chosen].tolist(), pieces.high[chosen].tolist(), strict=True))
-    step = _DAY if pa.types.is_date64(line.dtype) else 1
+    step = line.step
     ticks: set[int] = set()
     for low, high in ends:
         if low < high and not line.is_grid:

@@ -52,7 +52,7 @@ def corrected(engine: Engine, manifest: Manifest) -> Engine:
 
     Refuses (ReleaseDamaged) shares that are none.
     """
-    sample, perturb = _share(manifest, "sample", 1.0), _share(manifest, "perturb", 0.0)
+    sample, perturb = share_of(manifest, "sample", 1.0), share_of(manifest, "perturb", 0.0)
     if sample == 0 or perturb == 1:
         raise ReleaseDamaged("the release says that nothing of it comes from the data")
     noisy = any(claim.get("model") == "differential-privacy" for claim in manifest.guarantees)
@@ -69,7 +69,8 @@ def shows_everybody(engine: Engine, attribute: str) -> bool:
     return not isinstance(engine, _Corrected) or engine.shows_everybody(attribute)
 
 
-def _share(manifest: Manifest, name: str, otherwise: float) -> float:
+def share_of(manifest: Manifest, name: str, otherwise: float) -> float:
+    """Return a parameter of a release that is a share; ReleaseDamaged where it is none."""
     share = manifest.parameters.get(name, otherwise)
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise ReleaseDamaged(f"the parameter '{name}' is not a share")

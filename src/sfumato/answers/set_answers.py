@@ -94,8 +94,7 @@ class SetAnswers:
         low = float(counts[question.is_sure(question.root)].sum())
         high = float(counts[question.may(question.root)].sum())
         value = float((counts * chance).sum())
-        squared = question.chance_of_both(question.root, question.root)
-        variance = float((counts * (chance * chance - squared)).sum())
+        variance = float((counts * (chance * chance - chance)).sum())
         se = 0.0 if low == high else _error(variance, question)
         return Estimate(min(max(value, low), high), low, high, se)
 
@@ -205,14 +204,13 @@ class SetQuestion:
         return self._chance[node]
 
     def chance_of_both(self, one: Node, other: Node) -> Reals:
-        """Return by cell the estimate of the product of two predicates' chances, given the values.
+        """Return by cell the estimate of "a record satisfies both nodes' predicates".
 
-        A value decides, so that the square of a chance is the chance; save in ranges that the
-        predicate cuts through.
+        A value decides, save in ranges that a predicate cuts through, for which nobody asks this.
         """
         if NO in (one, other) or one == YES:
             return self.chance(NO if NO in (one, other) else other)
-        if other == YES or (one == other and not self.is_cut):
+        if other == YES or one == other:
             return self.chance(one)
         pair = (min(one, other), max(one, other))
         if pair not in self._of_both:

@@ -28,8 +28,8 @@ from sfumato.answers.joint_parts import joints, parts_of_values
 from sfumato.answers.set_axes import Axis
 from sfumato.attacks.guesses import guessed
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
-from sfumato.attacks.record_weights import LEAST_SHARE, factors, most_people, told_by_records
-from sfumato.attacks.set_adversary import SetAdversary
+from sfumato.attacks.record_weights import LEAST_SHARE, most_people, told_by_records
+from sfumato.attacks.set_adversary import SetAdversary, factors
 from sfumato.attacks.set_tables import SetTables
 from sfumato.attacks.targets import draw
 

@@ -16,8 +16,6 @@ Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-_UNIT = "people, half of them strangers"
-
 
 def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
     """Return how often people are told from others by the records that fit them.
@@ -31,45 +29,43 @@ def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
     outside = _some(eyes.expected(eyes.controls), count)
     fits = np.concatenate([inside > 0, ~(outside > 0)])
     trained, tested = _threshold(inside, outside, rng)
-    who = f"Half of those asked about are in the data, half are not ({eyes.controls_are})"
-    return [
-        Outcome(
-            attack="table linkage (a record fits)",
-            attribute=None,
-            knows=KNOWS,
-            how=f"{who}; a person whom some record fits is said to be in. Right answers count, and "
-            "a coin is the blind guess; there is no control, since controls are among those asked.",
-            success=Rate.of(fits),
-            blind=Rate(fits.size / 2, fits.size),
-            control=None,
-            worst=None,
-            sample=fits.size,
-            population=eyes.population,
-            unit=_UNIT,
-            blind_is="a coin",
-            figures={
-                "share_of_people_with_a_record": float((inside > 0).mean()),
-                "share_of_others_with_a_record": float((outside > 0).mean()),
-            },
-        ),
-        Outcome(
-            attack="table linkage (number of records)",
-            attribute=None,
-            knows=KNOWS,
-            how=f"{who}; from half of both the best limit on the number of fitting records is "
-            "learned, and tried on the other half. Right answers count, and a coin is the blind "
-            "guess; there is no control, since controls are among those asked.",
-            success=Rate.of(tested),
-            blind=Rate(tested.size / 2, tested.size),
-            control=None,
-            worst=None,
-            sample=tested.size,
-            population=eyes.population,
-            unit=_UNIT,
-            blind_is="a coin",
-            figures={"right_in_training": trained},
-        ),
-    ]
+    by_fit = _outcome(
+        eyes,
+        "a record fits",
+        "a person whom some record fits is said to be in.",
+        fits,
+        share_of_people_with_a_record=float((inside > 0).mean()),
+        share_of_others_with_a_record=float((outside > 0).mean()),
+    )
+    by_number = _outcome(
+        eyes,
+        "number of records",
+        "from half of both the best limit on the number of fitting records is learned, and tried "
+        "on the other half.",
+        tested,
+        right_in_training=trained,
+    )
+    return [by_fit, by_number]
+
+
+def _outcome(eyes: Eyes, by: str, how: str, right: Bools, **figures: float) -> Outcome:
+    return Outcome(
+        attack=f"table linkage ({by})",
+        attribute=None,
+        knows=KNOWS,
+        how=f"Half of those asked about are in the data, half are not ({eyes.controls_are}); {how} "
+        "Right answers count, and a coin is the blind guess; there is no control, since controls "
+        "are among those asked.",
+        success=Rate.of(right),
+        blind=Rate(right.size / 2, right.size),
+        control=None,
+        worst=None,
+        sample=right.size,
+        population=eyes.population,
+        unit="people, half of them strangers",
+        blind_is="a coin",
+        figures=figures,
+    )
 
 
 def _some(values: Reals, count: int) -> Reals:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.guesses import guessed_value
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
-from sfumato.attacks.reach import MISSING, Reach, covers
+from sfumato.attacks.reach import covered_by
 from sfumato.attacks.stage import Secret
 from sfumato.errors import ParameterError
 from sfumato.models import BoundModel, GroupStatistics, Histogram, KAnonymity, Total, from_claim
@@ -160,18 +160,9 @@ def _people(adversary: Adversary, group: int) -> Ints:
 def _showing(adversary: Adversary, names: Sequence[str], cells: Ints, people: Ints) -> Ints:
     """Return those of some people whom a combination of cells covers."""
     for name, cell in zip(names, cells, strict=True):  # each leaves fewer to look at
-        reach = adversary.side.reaches[name].take(np.array([cell]))
-        people = people[_covered(adversary.side.people[name][people], reach)]
+        ranks = adversary.side.people[name][people]
+        people = people[covered_by(ranks, adversary.side.reaches[name], int(cell))]
     return people
-
-
-def _covered(ranks: Ints, reach: Reach) -> Bools:
-    """Return which ranks the one cell of a reach covers."""
-    if reach.is_plain:
-        inside = (ranks >= reach.low[0]) & (ranks <= reach.high[0])
-        return np.asarray(inside | ((ranks == MISSING) & reach.nulls[0]))
-    distinct, at = np.unique(ranks, return_inverse=True)
-    return covers(distinct, reach)[:, 0][at]
 
 
 def _values(secret: Secret, group: int) -> Ints:

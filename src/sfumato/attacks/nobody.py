@@ -14,7 +14,7 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.outcome import Outcome, Rate
-from sfumato.attacks.reach import Reach, covers
+from sfumato.attacks.reach import Reach, covered_by
 from sfumato.attacks.view import Block
 from sfumato.table.groups import packed
 
@@ -69,7 +69,7 @@ def _is_nobodys(eyes: Adversary, block: Block) -> Bools:
     for row in rows[~exact[rows]][:_LOOKED_AT]:
         fit = np.ones(len(ranks), np.bool_)
         for at, reach in enumerate(reaches):
-            fit &= _covered(ranks[:, at], reach, int(block.cells[row, at]))
+            fit &= covered_by(ranks[:, at], reach, int(block.cells[row, at]))
         if not fit.any():
             lonely |= (block.cells == block.cells[row]).all(axis=1)
     return lonely
@@ -83,8 +83,3 @@ def _points(reach: Reach) -> Ints:
     found[reach.cell[single]] = reach.low[single]
     found[reach.nulls] = _NO_POINT
     return found
-
-
-def _covered(ranks: Ints, reach: Reach, cell: int) -> Bools:
-    values, of = np.unique(ranks, return_inverse=True)
-    return np.asarray(covers(values, reach.take(np.array([cell])))[:, 0][of])

@@ -73,6 +73,21 @@ def covers(ranks: Ints, reach: Reach) -> Bools:
     return found
 
 
+def covered_by(ranks: Ints, reach: Reach, cell: int) -> Bools:
+    """Return which of some ranks, in any order, one cell covers.
+
+    >>> reach = Reach(np.array([0, 1]), np.array([0, 4]), np.array([2, 4]), np.array([True, False]))
+    >>> covered_by(np.array([4, MISSING, 1]), reach, 0).astype(int).tolist()
+    [0, 1, 1]
+    """
+    own = reach.take(np.array([cell]))
+    if own.is_plain:
+        inside = (ranks >= own.low[0]) & (ranks <= own.high[0])
+        return np.asarray(inside | ((ranks == MISSING) & own.nulls[0]))
+    distinct, at = np.unique(ranks, return_inverse=True)
+    return np.asarray(covers(distinct, own)[:, 0][at])
+
+
 def overlaps(one: Reach, other: Reach) -> Bools:
     """Return which cells of the one may hold a value that cells of the other may hold, too.
 

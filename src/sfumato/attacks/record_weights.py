@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sfumato.answers.set_axes import Axis
 from sfumato.attacks.joint_bayes_kernels import Sets, weigh_records
-from sfumato.attacks.set_adversary import SetAdversary
+from sfumato.attacks.set_adversary import SetAdversary, factors
 from sfumato.attacks.set_kernels import mark_members, norm_sets
 from sfumato.attacks.set_tables import SetTables
 
@@ -30,15 +30,6 @@ _SLOWER = 4
 # All records weigh about 1 each on average. Where the person's own cannot weigh more than this
 # share of all, it tells nothing.
 LEAST_SHARE: Final = 0.01
-
-
-def factors(axis: Axis) -> tuple[float, float]:
-    """Return how much likelier than any set of its size one is that holds the own value, and one
-    that does not."""
-    size, eta = axis.size, axis.eta
-    outside = 0.0 if eta == size else (1 - axis.own) * size / (size - eta)
-    # what is surely held leaves rounding
-    return axis.own * size / eta, outside if outside > 1e-12 else 0.0
 
 
 def most_people(eyes: SetAdversary) -> int:

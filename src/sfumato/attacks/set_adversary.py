@@ -219,7 +219,7 @@ class SetAdversary:
         own = self.ignorant_of(secret.name)
         kinds, of = own.kinds(rows)
         axis, prior = self.axes[secret.name], self._margin(secret.name)
-        inside, outside = _factors(axis)
+        inside, outside = factors(axis)
         gain = inside - outside
         norms = np.empty(self.rows)
         norm_sets(axis.members, prior, gain, outside, norms)
@@ -300,8 +300,8 @@ class SetAdversary:
             filled += own.size
             words.append(own.ravel())
         joined = np.concatenate(words)
-        factors = np.array([_factors(self.axes[name]) for name in ordered]).reshape(-1, 2)
-        inside_, outside_ = np.ascontiguousarray(factors.T)
+        each = np.array([factors(self.axes[name]) for name in ordered]).reshape(-1, 2)
+        inside_, outside_ = np.ascontiguousarray(each.T)
 
         def fill(place: int, weights: Reals) -> None:
             weigh(joined, at[place], len(hard), inside_, outside_, weights)
@@ -309,10 +309,11 @@ class SetAdversary:
         return fill
 
 
-def _factors(axis: Axis) -> tuple[float, float]:
+def factors(axis: Axis) -> tuple[float, float]:
     """Return how much likelier than any set one is that holds the own value, or that does not."""
     size, eta = axis.size, axis.eta
     if eta == 1 and axis.own >= 1:
         return 1.0, 0.0  # a value in clear is theirs or not
     outside = 0.0 if eta == size else (1 - axis.own) * size / (size - eta)
-    return axis.own * size / eta, outside
+    # what is surely held leaves rounding
+    return axis.own * size / eta, outside if outside > 1e-12 else 0.0
