@@ -158,7 +158,7 @@ def test_encoding_errors_are_told_by_offset_beyond_the_first_chunk(write, monkey
     [
         ("data.parquet", b"PAR1 and nothing else", "not a Parquet file"),
         ("data.parquet", b"", "not a Parquet file"),
-        ("data.xlsx", b"x", "unknown kind of file"),
+        ("data.doc", b"x", "unknown kind of file"),
     ],
 )
 def test_bad_files_of_other_kinds(write, name, content, expected):

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.answers.number_line import NumberLine
 from sfumato.schema.hierarchy import ROOT, Hierarchy
-from sfumato.schema.intervals import read_interval, read_number
+from sfumato.schema.intervals import Interval, read_interval, read_number
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import from_texts
 
@@ -70,14 +70,29 @@ class Labels:
             number = read_number(leaf)
             if number is None or number not in interval:
                 return None
-        low = None if interval.low is None else line.first_at(interval.low)
-        high = None if interval.high is None else line.last_at(interval.high)
+        low, high = ends_of(interval, line)
         if low is None or high is None:
             known = [end for end in (low, high, *(domain or ())) if end is not None]
             low = min(known) if low is None else low
             high = max(known) if high is None else high
             return (low, high, True) if low <= high else None
         return (low, high, False) if low <= high else None
+
+
+def ends_of(interval: Interval, line: NumberLine) -> tuple[int | None, int | None]:
+    """Return the first and last tick of an interval, None at an open end.
+
+    An end that the interval does not hold lies one tick outside: `[15, 20[` of whole numbers is
+    15 to 19.
+    """
+    low = high = None
+    if interval.low is not None:
+        low = line.first_at(interval.low)
+        low = low if interval.has_low else line.last_at(interval.low) + 1
+    if interval.high is not None:
+        high = line.last_at(interval.high)
+        high = high if interval.has_high else line.first_at(interval.high) - 1
+    return low, high
 
 
 def _reads_as(text: str, dtype: pa.DataType) -> bool:

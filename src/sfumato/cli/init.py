@@ -20,18 +20,26 @@ def init(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The policy file to write; - prints it.")
     ] = Path("policy.yaml"),
+    from_arx: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-arx", help="A folder of ARX's hierarchies, *_hierarchy_<column>.csv, to use."
+        ),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Draft a policy: roles, kinds and hierarchies of all columns, each with its reason.
 
-    DATA is a CSV or Parquet file, or a folder or 'pattern*' of such files.
+    DATA is a CSV, Parquet, Excel, SPSS, Stata or SAS file, or a folder or 'pattern*' of such files.
     """
     from sfumato.jobs.draft import draft
 
     to_stdout = str(out) == "-"
     with terminal_progress() as progress:
-        made = draft(data, None if to_stdout else out, force=force, progress=progress)
+        made = draft(
+            data, None if to_stdout else out, from_arx=from_arx, force=force, progress=progress
+        )
     if as_json:
         show_json({"policy": made.text if to_stdout else str(out), "warnings": made.warnings})
         return

@@ -1,1 +1,1 @@
-"""Files at the edge: reading tables from CSV and Parquet."""
+"""Files at the edge: reading tables from CSV, Parquet, workbooks, SPSS, Stata and SAS."""

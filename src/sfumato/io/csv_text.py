@@ -45,7 +45,8 @@ def dialect_of(path: Path) -> Dialect:
             names = next(rows, [])
         except csv.Error:
             raise InputError(f"{path}: the header is not proper CSV; check its quotes") from None
-    _check_names(names, path)
+    refuse_nameless(names, path)
+    refuse_repeated(names, path)
     return Dialect(separator, tuple(names), has_quotes)
 
 
@@ -142,14 +143,14 @@ def _separator(path: Path) -> str:
     return max(SEPARATORS, key=lambda s: (widths[s], header.count(s)))
 
 
-def _check_names(names: list[str], path: Path) -> None:
+def refuse_nameless(names: list[str], path: Path) -> None:
+    """Refuse (InputError) a header without names, or with an empty one."""
     empty = [position for position, name in enumerate(names, start=1) if not name.strip()]
     if empty or not names:
         raise InputError(
             f"{path}: column {empty[0] if empty else 1} of {max(len(names), 1)} has no name in the "
             "header; give every column a name"
         )
-    refuse_repeated(names, path)
 
 
 def refuse_repeated(names: list[str], path: Path) -> None:

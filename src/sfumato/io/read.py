@@ -1,19 +1,25 @@
-"""Tables from files: a CSV or Parquet file, or a folder or pattern of such files."""
+"""Tables from files: one file of a known format, or a folder or pattern of such files."""
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
 from sfumato.errors import InputError
 from sfumato.io.csv_files import join_csv, read_csv
+from sfumato.io.excel_files import SUFFIXES as EXCEL
+from sfumato.io.excel_files import join_excel, read_excel
 from sfumato.io.parquet_files import join_parquet, read_parquet
+from sfumato.io.statistical_files import SUFFIXES as STATISTICAL
+from sfumato.io.statistical_files import join_statistical, read_statistical
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +30,37 @@ class _Format:
 
 _CSV = _Format(read_csv, join_csv)
 _PARQUET = _Format(read_parquet, join_parquet)
-_FORMATS = {".csv": _CSV, ".tsv": _CSV, ".txt": _CSV, ".parquet": _PARQUET, ".pq": _PARQUET}
+_EXCEL = _Format(read_excel, join_excel)
+_STATISTICAL = _Format(read_statistical, join_statistical)
+_FORMATS = {
+    **{".csv": _CSV, ".tsv": _CSV, ".txt": _CSV, ".parquet": _PARQUET, ".pq": _PARQUET},
+    **dict.fromkeys(EXCEL, _EXCEL),
+    **dict.fromkeys(STATISTICAL, _STATISTICAL),
+}
+# `patients.xlsx#Ward 3`: a sheet of a workbook, or of all workbooks that a pattern names
+_SHEET = re.compile(rf"(?P<file>.*({'|'.join(map(re.escape, EXCEL))}))#(?P<sheet>.+)", re.I | re.S)
 
 
 def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = None) -> pa.Table:
-    """Return the table in a CSV or Parquet file, or in all such files of a folder or pattern.
+    """Return the table in a file, or in all files of a folder or pattern.
 
-    The parts of a table have the same columns; they are joined in the order of their names.
+    Reads CSV, Parquet, workbooks (`file.xlsx#sheet` names the sheet), SPSS, Stata and SAS. The
+    parts of a table have the same format and columns; they are joined in the order of their names.
     `columns` chooses some of them.
 
     Refuses (InputError) what is missing, unreadable, empty, of an unknown format or damaged; the
-    message names files, columns and lines, never a cell.
+    message names files, columns and lines, never a cell. EngineUnavailable where the reader of a
+    format is not installed.
     """
-    files = _files(os.fspath(path))
+    place, sheet = _place(os.fspath(path))
+    files = _files(place)
     try:
         formats = {_format(file) for file in files}
         if len(formats) > 1:
-            raise InputError(f"{path}: CSV and Parquet files lie together; name one kind of them")
-        table = _read(files, formats.pop())
+            raise InputError(
+                f"{path}: files of several formats lie together; name one kind of them"
+            )
+        table = _read(files, formats.pop(), sheet)
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else path
         raise InputError(f"{where}: cannot be read ({error.strerror or 'I/O error'})") from None
@@ -58,11 +77,18 @@ def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = Non
     return table.select(wanted)
 
 
-def _read(files: Sequence[Path], format: _Format) -> pa.Table:
+def _place(path: str) -> tuple[str, str | None]:
+    """Return the file or pattern that is named, and the sheet, if one is."""
+    named = None if os.path.lexists(path) else _SHEET.fullmatch(path)
+    return (path, None) if named is None else (named["file"], named["sheet"])
+
+
+def _read(files: Sequence[Path], format: _Format, sheet: str | None) -> pa.Table:
     parts: list[pa.Table] = []
     names: list[str] = []
+    read = format.read if sheet is None else partial(read_excel, sheet=sheet)
     for file in files:
-        part = format.read(file)
+        part = read(file)
         names = names or part.column_names
         if odd := set(names) ^ set(part.column_names):
             raise InputError(

@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from sfumato.errors import SfumatoError
 from sfumato.io.read import read_table
+from sfumato.io.statistical_files import COLUMN_LABEL
+from sfumato.jobs.from_arx import ArxHierarchies
 from sfumato.jobs.policy_text import AttributeText, policy_text
 from sfumato.jobs.private_file import new_file, refuse_occupied
 from sfumato.jobs.progress import Progress, Stages
@@ -46,12 +48,16 @@ def draft(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     *,
+    from_arx: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Draft:
     """Return a draft for the table of a file, written to `out` if that is given.
 
-    Refuses (InputError) data that cannot be read, and a file that exists, without `force`.
+    `from_arx` is a folder of hierarchy files as ARX has them, `*_hierarchy_<column>.csv`.
+
+    Refuses (InputError) data that cannot be read, a folder without hierarchy files, and a file
+    that exists, without `force`.
     """
     stages = Stages(progress)
     path = None if out is None else Path(out)
@@ -60,30 +66,37 @@ def draft(
     with stages.stage("reading the data"):
         table = read_table(data)
     with stages.stage("looking at the columns"):
-        made = draft_of(table, Path(data).name)
+        name = Path(data).name
+        arx = None if from_arx is None else ArxHierarchies.read(Path(from_arx), table, name, path)
+        made = draft_of(table, name, arx)
     if path is not None:
         with new_file(path, force=force, is_ours=_is_policy, private=False) as file:
             file.write(made.text.encode())
     return made
 
 
-def draft_of(data: pa.Table, title: str) -> Draft:
-    """Return a draft for a table; `title` names it in the text.
+def draft_of(data: pa.Table, title: str, arx: ArxHierarchies | None = None) -> Draft:
+    """Return a draft for a table; `title` names it in the text, `arx` has hierarchies for it.
 
     >>> data = pa.table({"age": [33, 41, 58, 60], "disease": ["Flu", "HIV", "Flu", "Fever"]})
     >>> print(draft_of(data, "patients").text.splitlines()[-1])
     method: {name: mondrian, k: 4}
     """
     proposals = [_complete(proposal, data) for proposal in propose(data)]
+    if arx is not None:
+        proposals = [arx.applied(proposal) for proposal in proposals]
     unit = _unit(data, tuple(proposal.attribute for proposal in proposals))
     if unit is None:  # the method that heeds flags needs one row a person
         proposals = _with_flags(proposals, data)
     attributes = tuple(proposal.attribute for proposal in proposals)
-    table, warnings = _trial(data, Schema(attributes, unit))
+    tried = attributes if arx is None else arx.trial(attributes)
+    table, warnings = _trial(data, Schema(tried, unit))
     feasible = _feasible(table)
     texts = []
     for proposal in proposals:
-        keys, reason = _keys(proposal.attribute), proposal.reason
+        keys, reason = _keys(proposal.attribute), _titled(proposal, data)
+        if arx is not None and proposal.attribute.name in arx.found:
+            keys["hierarchy"] = arx.found[proposal.attribute.name][1]
         if proposal.attribute.role in _PROTECTED:
             largest = feasible.get(proposal.attribute.name, 0)
             if largest >= 2:
@@ -103,9 +116,18 @@ def draft_of(data: pa.Table, title: str) -> Draft:
         *([_FLAG_NOTE] if has_flags else []),
         *_NOTES[1:],
         *(f"Before it can run: {warning}" for warning in warnings),
+        *(f"From ARX: {doubt}" for doubt in (arx.doubts if arx is not None else ())),
     ]
+    warnings += arx.doubts if arx is not None else ()
     method = {"name": "lgb" if has_flags else "mondrian", "k": min(K, people)}
     return Draft(policy_text(notes, texts, method, unit), warnings)
+
+
+def _titled(proposal: Proposal, data: pa.Table) -> str:
+    """Return the reason, after the label that the file has for the column."""
+    about = data.schema.field(proposal.attribute.name).metadata or {}
+    title = about.get(COLUMN_LABEL, b"").decode()
+    return f'"{title}": {proposal.reason}' if title else proposal.reason
 
 
 def _complete(proposal: Proposal, data: pa.Table) -> Proposal:

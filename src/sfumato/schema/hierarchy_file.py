@@ -13,7 +13,7 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
 def read_rows(path: Path) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of a `;` or `,` separated file without header, and their line numbers.
+    """Return the rows of a file without header, separated by `;`, tabs or `,`, and their lines.
 
     Refuses (HierarchyError): a file that is missing, unreadable, not UTF-8, empty, not proper CSV,
     or that has a single field a line.
@@ -43,7 +43,7 @@ def read_rows(path: Path) -> tuple[list[list[str]], list[int]]:
     if all(len(row) == 1 for row in rows):
         raise HierarchyError(
             f"hierarchy '{path.name}': every line has a single field; "
-            "separate the levels `value;level 1;...;*` by `;` or `,`"
+            "separate the levels `value;level 1;...;*` by `;`, tabs or `,`"
         )
     return rows, lines
 
@@ -75,7 +75,10 @@ def _read_text(path: Path) -> str:
 
 
 def _separator(text: str) -> str:
-    """Return the separator of the file: `;` where the first line has one outside quotes."""
-    bare = _QUOTED.sub("", text).strip()
+    """Return the separator of the file: the first of `;`, tab and `,` outside quotes in line 1.
+
+    In this order, since the labels of intervals hold commas: `[15, 20[`.
+    """
+    bare = _QUOTED.sub("", text).strip("\r\n ")
     first_line = bare.splitlines()[0] if bare else ""
-    return ";" if ";" in first_line else ","
+    return next((mark for mark in (";", "\t") if mark in first_line), ",")
