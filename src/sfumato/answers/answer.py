@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from sfumato.answers.average import average
 from sfumato.answers.dealt import anatomized_answers, sliced_answers
-from sfumato.answers.estimate import Asked, Average, Estimate, Query, Result
+from sfumato.answers.estimate import Asked, Average, Count, Estimate, Query, Result
 from sfumato.answers.grouped import grouped
 from sfumato.answers.local import LocalAnswers
+from sfumato.answers.mean_answers import MeanAnswers
 from sfumato.answers.notes import notes
 from sfumato.answers.published import Published
 from sfumato.answers.randomized import Engine, corrected
 from sfumato.answers.set_answers import SetAnswers
+from sfumato.answers.summands import Unsummable
+from sfumato.answers.transitions import TransitionAnswers
+from sfumato.answers.weighted import WeightedAnswers
 from sfumato.errors import ParameterError
 from sfumato.predicates import Predicate, parse
+from sfumato.predicates.places import of_query, refusal
 from sfumato.release import Release
+from sfumato.release.microaggregated import microaggregated
+from sfumato.release.transitions import is_randomised
+from sfumato.release.weights import weight_of
+
+
+def _generalized_answers(release: Release) -> Engine:
+    if microaggregated(release.manifest):
+        return MeanAnswers(release)
+    return LocalAnswers(release)
+
 
 ENGINES: dict[str, Callable[[Release], Engine]] = {
     "anatomized": anatomized_answers,
-    "generalized": LocalAnswers,
+    "generalized": _generalized_answers,
     "local": LocalAnswers,
     "sets": SetAnswers,
     "sliced": sliced_answers,
@@ -41,8 +57,13 @@ class Answerer:
             raise ParameterError(
                 f"no answers from the layout {self._layout} yet; there are for: {known}"
             )
-        self._engine = ENGINES[self._layout](release)
+        is_replaced = is_randomised(release.manifest)
+        self._engine = (TransitionAnswers if is_replaced else ENGINES[self._layout])(release)
         self._corrected = corrected(self._engine, release.manifest)
+        self._weight = weight_of(release.manifest)
+        self._weighted = self._corrected
+        if self._weight is not None:
+            self._weighted = corrected(WeightedAnswers(release), release.manifest, weighted=True)
         self._manifest = release.manifest
         self._cells = Published(release)
 
@@ -51,26 +72,43 @@ class Answerer:
         """The attributes that can be asked for."""
         return self._cells.names
 
-    def answer(self, aggregate: Asked, predicate: Predicate | str | None = None) -> Estimate:
+    def answer(
+        self,
+        aggregate: Asked,
+        predicate: Predicate | str | None = None,
+        *,
+        weighted: bool = True,
+    ) -> Estimate:
         """Return the expected value of an aggregate, and bounds that contain the true one.
 
-        Where the release is a sample, or says that cells are perturbed or counts noisy, the answer
-        is about the table behind it; see `answers/randomized.py`.
+        Where records have weights, a row counts as many times as its weight says, unless
+        `weighted` is false; see `answers/weighted.py`.
+
+        Where the release is a sample, or says that rows were withheld, cells perturbed or counts
+        noisy, the answer is about the table behind it; see `answers/randomized.py`.
 
         Refuses (ParameterError) attributes that are not published, literals that do not compare
         with their attribute, and sums of what are not numbers.
         """
         parsed = _parsed(predicate)
-        if isinstance(aggregate, Average):
-            return average(self._corrected, self._cells, aggregate.attribute, parsed)
-        return self._corrected.answer(aggregate, parsed)
+        by_weight = weighted and self._weight is not None
+        engine = self._weighted if by_weight else self._corrected
+        try:
+            if isinstance(aggregate, Average):
+                least = 0.0 if by_weight else 1.0
+                return average(engine, self._cells, aggregate.attribute, parsed, least_row=least)
+            return engine.answer(aggregate, parsed)
+        except Unsummable as error:
+            what = error.said("AVG" if isinstance(aggregate, Average) else "SUM")
+            place = None if isinstance(aggregate, Count) else aggregate.place
+            raise (ParameterError(what) if place is None else refusal(place, what)) from None
 
-    def query(self, query: Query | str) -> Result:
+    def query(self, query: Query | str, *, weighted: bool = True) -> Result:
         """Return the answer to a query, or to its text: a row a group, and what to know about it.
 
         The text is `SELECT COUNT(*) | SUM(x) | AVG(x) [, columns] WHERE … [GROUP BY columns]`;
         `sfumato.answers.select` says what else may stand there. Groups that no row can be in are
-        left out.
+        left out, and those that only withheld rows can be in. `weighted` is as in `answer`.
 
         Refuses (ParameterError) what `answer` refuses, texts that are no such query, and groups
         that cannot be listed or are more than 10,000.
@@ -79,9 +117,21 @@ class Answerer:
             # Here and not above, since loading it takes a while and most runs have no text.
             from sfumato.answers.select import select
 
-            query = select(query, self.names)
-        rows, unnamed = grouped(self.answer, self._cells, query)
-        return Result(query.group_by, tuple(rows), notes(self._manifest, rows, unnamed))
+            with of_query():
+                return self.query(select(query, self.names), weighted=weighted)
+        by_weight = weighted and self._weight is not None
+        plain = partial(self.answer, weighted=False)
+        rows, unnamed = grouped(
+            self.answer if by_weight else plain,
+            self._cells,
+            query,
+            self._manifest.suppressed,
+            plain if by_weight else None,
+        )
+        found = notes(
+            self._manifest, rows, unnamed, is_grouped=bool(query.group_by), weighted=weighted
+        )
+        return Result(query.group_by, tuple(rows), found)
 
     def paper_interval(
         self, attribute: str | None, predicate: Predicate | str | None = None
@@ -92,7 +142,8 @@ class Answerer:
         added up; the sum, rounded down and up, is how many rows do at least and at most; the
         interval adds up so many of the smallest and of the greatest numbers of each bucket. It is
         no bound: the true sum may lie outside. Without an attribute (the paper has none), the
-        interval is that of the count, with the table as one bucket.
+        interval is that of the count, with the table as one bucket. It is about the published
+        rows, like the paper.
 
         Refuses (ParameterError) other layouts, and attributes with cells that are in no bucket.
         """
@@ -102,10 +153,14 @@ class Answerer:
 
 
 def answer(
-    release: Release, aggregate: Asked, predicate: Predicate | str | None = None
+    release: Release,
+    aggregate: Asked,
+    predicate: Predicate | str | None = None,
+    *,
+    weighted: bool = True,
 ) -> Estimate:
     """Return the answer to one question; see `Answerer.answer`."""
-    return Answerer(release).answer(aggregate, predicate)
+    return Answerer(release).answer(aggregate, predicate, weighted=weighted)
 
 
 def paper_interval(

@@ -20,23 +20,29 @@ _STEPS = 8
 
 
 def average(
-    engine: Engine, cells: Published, attribute: str, predicate: Predicate | None
+    engine: Engine,
+    cells: Published,
+    attribute: str,
+    predicate: Predicate | None,
+    *,
+    least_row: float = 1.0,
 ) -> Estimate:
     """Return the mean of an attribute's numbers over the rows that satisfy a predicate.
 
     The estimate is the expected sum through the expected number of rows that have a number. The
     bounds hold for every original that has such a row: those of sum and count put together, within
-    what a cell may hold at all, and drawn closer where the layout's sums can be followed. NaN
-    where no original has such a row.
+    what a cell may hold at all, and drawn closer where the layout's sums can be followed. Where
+    people are in no published row, an average may be anything. NaN where no original has such a
+    row. A row counts as `least_row` at least: weighted ones may be next to nothing.
     """
     counted = with_number(attribute, predicate) if cells.may_miss(attribute) else predicate
     total = engine.answer(Sum(attribute), predicate)
     count = engine.answer(Count(), counted)
-    low, high = _quotients(total, count)
+    low, high = _quotients(total, count, least_row)
     if shows_everybody(engine, attribute):
         least, greatest = cells.ends(attribute, predicate)
         low, high = max(low, least), min(high, greatest)
-    if count.high < 1 or low > high:
+    if count.high <= 0 or count.high < least_row or low > high:
         return Estimate(nan, nan, nan)
     if count.value <= 0:
         return Estimate(nan, low, high)
@@ -73,11 +79,11 @@ def _raised(least: Callable[[float], float], low: float, value: float, count: Es
     return low
 
 
-def _quotients(total: Estimate, count: Estimate) -> tuple[float, float]:
+def _quotients(total: Estimate, count: Estimate, least_row: float) -> tuple[float, float]:
     """Return the least and greatest sum through count, whatever they are within their bounds."""
     if total.low == total.high and count.low == count.high >= 1:
         return total.low / count.low, total.low / count.low
-    fewest, most = max(count.low, 1.0), max(count.high, 1.0)
+    fewest, most = max(count.low, least_row), max(count.high, least_row)
     low = _through(total.low, most if total.low >= 0 else fewest, -inf)
     high = _through(total.high, fewest if total.high >= 0 else most, inf)
     return low, high
@@ -89,6 +95,8 @@ def _through(total: float, count: float, towards: float) -> float:
         return total
     if not isfinite(count):
         return 0.0
+    if count == 0:  # next to nothing, so that the quotient may be anything on this side of 0
+        return towards if total else 0.0
     quotient = total / count
     exact = Fraction(total) / Fraction(count)
     is_beyond = quotient > exact if towards < 0 else quotient < exact

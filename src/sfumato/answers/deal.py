@@ -18,6 +18,7 @@ from sfumato.answers.dealt_errors import (
     sum_moments,
 )
 from sfumato.answers.diagram import NO, YES, Diagrams, Node
+from sfumato.answers.fake_kernels import greatest_of_some
 from sfumato.answers.hand import Hand
 from sfumato.answers.numbers import Numbers
 from sfumato.answers.odds import Chances, Kinds, Limits
@@ -99,6 +100,25 @@ class Deal:
             add_sums(*rows, kinds.of_group, factors, is_idle, wishes, beyond, rooms, taken, found)
         value = found[0] if self._is_certain else self._likely_sum(numbers)
         return float(value), float(found[2]), float(found[1])
+
+    def sums_of_some(self, numbers: Numbers, genuine: int) -> tuple[float, float]:
+        """Return the least and greatest sum if just so many records are genuine, whichever."""
+        first, of_group = self._hands[0], self._other_kinds.of_group
+        groups = np.repeat(np.arange(len(self._sizes), dtype=np.int32), np.diff(first.sheet.starts))
+        places = np.argsort(-np.abs(numbers.values), kind="stable")
+        rows = (groups, numbers.counts, numbers.values, first.pattern[numbers.order])
+        fakes = int(self._sizes.sum(dtype=np.int64)) - genuine
+        ends = []
+        for sign in (-1, 1):
+            own = self._wishes(numbers, sign)
+            taken = np.repeat(own.room.T[of_group][None], 2, axis=0)
+            granted = np.zeros(taken.shape[:2], np.int32)
+            scratch = (np.ascontiguousarray(taken), granted)
+            wishes = (own.wishes, own.beyond)
+            ends.append(
+                greatest_of_some(places, *rows, float(sign), fakes, genuine, *wishes, *scratch)
+            )
+        return 0.0 - ends[0], ends[1]
 
     def moments(self, numbers: Numbers | None = None, about: float = 0.0) -> Moments | None:
         """Return the moments of the count, or of the sum of (number - about), over all deals.

@@ -30,6 +30,7 @@ from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
 from sfumato.answers.hand import hold
 from sfumato.answers.numbers import Numbers, read_numbers
 from sfumato.answers.parts import ALWAYS, Part, Tree, parts_of, take_apart
+from sfumato.answers.randomized import fakes_of
 from sfumato.answers.sheet import Sheet, check_published
 from sfumato.errors import ReleaseDamaged
 from sfumato.predicates.expression import Predicate, negation_normal_form
@@ -107,10 +108,14 @@ class DealtAnswers:
 
     def _sum_bounds(self, deal: Deal, numbers: Numbers) -> Estimate:
         value, low, high = deal.sums(numbers)
-        most, least = numbers.removed(self._fakes) if self._fakes else (0.0, 0.0)
-        return within(
-            value * self._genuine, low - most - numbers.slack, high - least + numbers.slack
-        )
+        if not self._fakes:
+            return within(value, low - numbers.slack, high + numbers.slack)
+        low, high = deal.sums_of_some(numbers, self._records - self._fakes)
+        low, high = low - numbers.slack, high + numbers.slack
+        below, above = numbers.has_sign
+        # without numbers below 0 no sum is, however it is rounded
+        low, high = low if below else max(low, 0.0), high if above else min(high, 0.0)
+        return within(value * self._genuine, low, high)
 
     def _sum(self, deal: Deal, numbers: Numbers) -> Estimate:
         found = self._sum_bounds(deal, numbers)
@@ -151,7 +156,8 @@ def sliced_answers(release: Release) -> DealtAnswers:
     The number of fake records (`parameters.fakes`) is taken off: the estimate as if they satisfied
     the predicate as often as others, the bounds as if any records could be the fakes.
 
-    Refuses (ReleaseDamaged) a release that does not say which attributes are a block.
+    Refuses (ReleaseDamaged) a release that does not say which attributes are a block, and what
+    `fakes_of` refuses.
     """
     sheet = Sheet(release, "records")
     blocks = release.manifest.parameters.get("columns")
@@ -161,7 +167,5 @@ def sliced_answers(release: Release) -> DealtAnswers:
         place_of.update({str(name): f"block {number}" for name in names})
     if not place_of.keys() >= {entry.name for entry in release.manifest.attributes}:
         raise ReleaseDamaged("the blocks of a sliced release do not name all of its attributes")
-    fakes = release.manifest.parameters.get("fakes", 0)
-    if not isinstance(fakes, int):
-        raise ReleaseDamaged("the number of fake records is not a number")
+    fakes = fakes_of(release.manifest)
     return DealtAnswers(release, dict.fromkeys(place_of.values(), sheet), place_of, fakes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -20,9 +20,13 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The sum of an attribute's numbers; missing ones add nothing, and no rows sum to 0."""
+    """The sum of an attribute's numbers; missing ones add nothing, and no rows sum to 0.
+
+    `place` is where the attribute begins in the text of a query, for messages.
+    """
 
     attribute: str
+    place: int | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"SUM({_quoted(self.attribute)})"
@@ -30,9 +34,13 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """The mean of an attribute's numbers; missing ones do not count, and no numbers have none."""
+    """The mean of an attribute's numbers; missing ones do not count, and no numbers have none.
+
+    `place` is where the attribute begins in the text of a query, for messages.
+    """
 
     attribute: str
+    place: int | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"AVG({_quoted(self.attribute)})"
@@ -66,9 +74,9 @@ class Query:
 class Estimate:
     """An expected value, and bounds that hold for every original the release may have come from.
 
-    The bounds speak of the published rows: nothing is known of suppressed ones. `se` is the
-    standard error, None where the layout's own randomness does not give one. All numbers of an
-    average that surely has no rows are NaN.
+    All rows of the original are meant, those that were suppressed, too: nothing is known of them.
+    `se` is the standard error, None where the layout's own randomness does not give one. All
+    numbers of an average that surely has no rows are NaN.
     """
 
     value: float

@@ -28,10 +28,14 @@ class _Group:
     count: Estimate
 
 
-def grouped(ask: Ask, cells: Published, query: Query) -> tuple[list[Row], list[str]]:
+def grouped(
+    ask: Ask, cells: Published, query: Query, withheld: int = 0, count_rows: Ask | None = None
+) -> tuple[list[Row], list[str]]:
     """Return a row for every group that may have rows, and the columns with further values.
 
-    Without group columns all rows are one group, which is there even if it is empty.
+    Without group columns all rows are one group, which is there even if it is empty. So many rows
+    of which nothing is known were `withheld`: groups that may have no others are left out. Rows
+    are counted by `count_rows`, if `ask` does not.
 
     A group is a combination of values of the group columns, a missing one counting as a value.
     Columns are joined one after the other, and what no row can be is left out at once, so that
@@ -50,16 +54,19 @@ def grouped(ask: Ask, cells: Published, query: Query) -> tuple[list[Row], list[s
             f"there are {combinations} combinations of values ({sizes}), more than {MOST_GROUPS}; "
             "group by fewer columns, or narrow them after WHERE"
         )
-    found = [_Group((), query.where, ask(Count(), query.where))]
+    count = ask if count_rows is None else count_rows
+    found = [_Group((), query.where, count(Count(), query.where))]
     for name, own in values.items():
         found = [
-            group for before in found for group in _divided(ask, before, name, _choices(name, own))
+            group
+            for before in found
+            for group in _divided(count, before, name, _choices(name, own), withheld)
         ]
     rows = [
         Row(
             group.labels,
             group.count
-            if isinstance(query.aggregate, Count)
+            if isinstance(query.aggregate, Count) and count_rows is None
             else ask(query.aggregate, group.predicate),
         )
         for group in found
@@ -68,14 +75,17 @@ def grouped(ask: Ask, cells: Published, query: Query) -> tuple[list[Row], list[s
 
 
 def _divided(
-    ask: Ask, group: _Group, name: str, choices: list[tuple[Label, Predicate]]
+    ask: Ask, group: _Group, name: str, choices: list[tuple[Label, Predicate]], withheld: int
 ) -> list[_Group]:
-    """Return the groups that one more column makes of a group, without those that are empty."""
+    """Return the groups that one more column makes of a group, without those that are empty.
+
+    Every group may have the `withheld` rows: one that has no more than these at most is empty.
+    """
     parts = []
     for label, leaf in choices:
         predicate = leaf if group.predicate is None else And((group.predicate, leaf))
         count = ask(Count(), predicate)
-        if count.high > 0:
+        if count.high > withheld:
             parts.append(_Group((*group.labels, label), predicate, count))
     return parts
 

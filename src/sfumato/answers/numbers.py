@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from sfumato.answers.number_kernels import order_by_size
 from sfumato.answers.sheet import Sheet
-from sfumato.answers.summands import line_of_numbers, rounding
-from sfumato.errors import ParameterError
+from sfumato.answers.summands import Unsummable, line_of_numbers, rounding
 
 Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
@@ -45,12 +44,6 @@ class Numbers:
         has_sign = bool((values < 0).any()), bool((values > 0).any())
         return Numbers(self.order[places], counts, values, slack, has_sign)
 
-    def removed(self, records: int) -> tuple[float, float]:
-        """Return what so many records take away from a sum at most, and at least."""
-        each = np.sort(np.repeat(self.values, self.counts))
-        most, least = each[len(each) - records :], each[:records]
-        return float(np.maximum(most, 0).sum()), float(np.minimum(least, 0).sum())
-
 
 def read_numbers(sheet: Sheet, name: str) -> Numbers:
     """Return the numbers of an attribute.
@@ -60,9 +53,10 @@ def read_numbers(sheet: Sheet, name: str) -> Numbers:
     slots = sheet.read(name)
     line = line_of_numbers(slots)
     if not slots.is_exact:
-        raise ParameterError(
-            f"column '{name}' has generalised cells, and from this layout only exact numbers are "
-            "added up; ask for a COUNT"
+        raise Unsummable(
+            name,
+            "has generalised cells, and from this layout only exact numbers are added up; ask for "
+            "a COUNT",
         )
     known = np.append(line.positions(line.ticks(slots.values)), [0.0, 0.0])
     of_slot = np.zeros(slots.count)

@@ -1,4 +1,5 @@
-"""Answers from releases whose records are not the people's own: sampled, perturbed or noisy.
+"""Answers from releases whose records are not those of all people: sampled, perturbed, noisy, or
+with some withheld.
 
 What the release says of its records is turned into what it says of the table it came from.
 """
@@ -44,29 +45,53 @@ class Followable(Protocol):
         ...
 
 
-def corrected(engine: Engine, manifest: Manifest) -> Engine:
+def corrected(engine: Engine, manifest: Manifest, *, weighted: bool = False) -> Engine:
     """Return the engine, or one that corrects its answers for what the manifest says was random.
 
     `parameters.sample` is the share of the people who are in the release, `parameters.perturb`
-    the probability with which a sensitive cell was redrawn from all of them.
+    the probability with which a sensitive cell was redrawn from all of them. Rows that were
+    withheld (`suppressed`) were so before a sample was drawn of the others; if answers are
+    `weighted`, each of them counts as nobody knows how much.
 
-    Refuses (ReleaseDamaged) shares that are none.
+    Refuses (ReleaseDamaged) shares that are none, and fakes that `fakes_of` refuses.
     """
+    genuine = manifest.rows - fakes_of(manifest)
     sample, perturb = share_of(manifest, "sample", 1.0), share_of(manifest, "perturb", 0.0)
     if sample == 0 or perturb == 1:
         raise ReleaseDamaged("the release says that nothing of it comes from the data")
     noisy = any(claim.get("model") == "differential-privacy" for claim in manifest.guarantees)
-    if sample == 1 and perturb == 0 and not noisy:
-        return engine
-    hidden = frozenset(e.name for e in manifest.attributes if e.role is Role.SENSITIVE)
-    # where people have several rows, nobody knows how many those have who are not in the sample
-    of_people = sample < 1 and any(table.name == "units" for table in manifest.tables)
-    return _Corrected(engine, manifest.rows, sample, perturb, hidden, noisy or of_people)
+    if sample < 1 or perturb > 0 or noisy:
+        hidden = frozenset(e.name for e in manifest.attributes if e.role is Role.SENSITIVE)
+        # where people have several rows, nobody knows how many those have who are not in the sample
+        of_people = sample < 1 and any(table.name == "units" for table in manifest.tables)
+        engine = _Corrected(engine, genuine, sample, perturb, hidden, noisy or of_people)
+    if manifest.suppressed:
+        least, most = (0.0, inf) if weighted else (float(manifest.suppressed),) * 2
+        engine = _WithWithheld(engine, genuine / sample, manifest.suppressed, least, most)
+    return engine
 
 
 def shows_everybody(engine: Engine, attribute: str) -> bool:
     """Return whether everybody's value of an attribute is one that a published cell may hold."""
-    return not isinstance(engine, _Corrected) or engine.shows_everybody(attribute)
+    if isinstance(engine, _Corrected):
+        return engine.shows_everybody(attribute)
+    return not isinstance(engine, _WithWithheld)
+
+
+def fakes_of(manifest: Manifest) -> int:
+    """Return how many records of a release are fake.
+
+    Refuses (ReleaseDamaged) what is no number of its records, and fakes in other layouts than
+    `sliced`, which have no place for them.
+    """
+    fakes = manifest.parameters.get("fakes", 0)
+    if isinstance(fakes, bool) or not isinstance(fakes, int):
+        raise ReleaseDamaged("the number of fake records (`fakes`) is not a number")
+    if not 0 <= fakes <= manifest.rows:
+        raise ReleaseDamaged("the release states more fake records (`fakes`) than it has")
+    if fakes and manifest.layout != "sliced":
+        raise ReleaseDamaged(f"the layout '{manifest.layout}' has no place for fake records")
+    return fakes
 
 
 def share_of(manifest: Manifest, name: str, otherwise: float) -> float:
@@ -78,8 +103,51 @@ def share_of(manifest: Manifest, name: str, otherwise: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class _WithWithheld:
+    """Answers about all people, so many of whom were withheld, from those about the other `people`.
+
+    Nothing is known of those withheld. The estimate takes them to be like the others. A count may
+    have as many more as there are (`most`), and all rows have `least` more; a sum may be anything,
+    since domains are those of the others. The standard error is that of the others, scaled like
+    the estimate, with nothing for the withheld ones, whom nobody drew; where nothing else is
+    random there is none.
+    """
+
+    engine: Engine
+    people: float
+    withheld: int
+    least: float
+    most: float
+
+    def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
+        """Return the estimate for all people."""
+        own = self.engine.answer(aggregate, predicate)
+        value = self._scaled(own.value)
+        if isinstance(aggregate, Sum):
+            return Estimate(value, -inf, inf, self._error(own.se))
+        low, high = own.low, own.high + self.most
+        if predicate is None:
+            low += self.least
+        se = own.se if low == high else self._error(own.se)
+        return Estimate(min(max(value, low), high), low, high, se)
+
+    def deviation(self, attribute: str, about: float, predicate: Predicate | None) -> float | None:
+        """Return that of the others, scaled like the estimate."""
+        return self._error(self.engine.deviation(attribute, about, predicate))
+
+    def _scaled(self, value: float) -> float:
+        # of nobody nothing follows
+        return value * (self.people + self.withheld) / self.people if self.people else value
+
+    def _error(self, se: float | None) -> float | None:
+        return self._scaled(se) if se else None
+
+
+@dataclass(frozen=True, slots=True)
 class _Corrected:
     """Answers scaled up from a sample, and without what redrawn cells add by chance.
+
+    `rows` are the records that are not fake, and so those that the engine answers about.
 
     The standard error of a count is that of sampling, of redrawing and of what the layout leaves
     open together; sums have none. Bounds hold for every table that the sample may be of; sums have

@@ -69,22 +69,17 @@ class QueryErrors:
         }
 
 
-def query_errors(
-    answerer: Answerer, original: Table, probes: Sequence[Probe], *, suppressed: int = 0
-) -> QueryErrors:
+def query_errors(answerer: Answerer, original: Table, probes: Sequence[Probe]) -> QueryErrors:
     """Return the summary of a release's answers to queries of one kind.
 
-    Bounds speak of published rows. Where so many rows were `suppressed`, nobody can tell from the
-    release which, and the truth is that of all rows; so bounds are compared after adding what any
-    so many rows of the original could add: that number to a count, the largest (and smallest)
-    numbers to a sum. Averages are then not compared with their bounds.
+    Answers and truths are about all rows of the original, also those that the release suppressed.
 
     Refuses (ParameterError) to summarise nothing, and what `Answerer.answer` refuses.
     """
     if not probes:
         raise ParameterError("there are no queries to summarise")
     aggregate = probes[0].aggregate
-    room = _Room(original, aggregate, suppressed)
+    least, most = _known_before(original, aggregate)
     truths = np.array([probe.truth for probe in probes])
     found = [answerer.answer(probe.aggregate, probe.predicate) for probe in probes]
     values, lows, highs = (
@@ -96,12 +91,11 @@ def query_errors(
     is_told = ~np.isnan(values)
     relative = off[is_telling & is_told] / np.abs(truths[is_telling & is_told])
     at_zero = off[(truths == 0) & is_told]
-    judged = ~np.isnan(truths) & room.is_comparable
-    lows, highs = lows - room.below, highs + room.above
+    judged = ~np.isnan(truths)
     slack = ROUNDING * np.maximum(np.abs(truths), 1.0)
     missed = judged & ~((lows <= truths + slack) & (truths <= highs + slack))
     widths = (highs - lows)[judged & is_telling] / np.abs(truths[judged & is_telling])
-    trivial = (lows <= room.least + slack) & (highs >= room.most - slack)
+    trivial = (lows <= least + slack) & (highs >= most - slack)
     se = np.array([_se(each) for each in found])
     known = ~np.isnan(se) & ~np.isnan(truths) & is_told
     return QueryErrors(
@@ -131,24 +125,12 @@ def _of(statistic: Any, numbers: Reals) -> float | None:
     return float(statistic(numbers)) if len(numbers) else None
 
 
-class _Room:
-    """What anybody knows of an answer beforehand, and what suppressed rows may add to it."""
-
-    def __init__(self, original: Table, aggregate: Asked, suppressed: int) -> None:
-        self.below = self.above = 0.0
-        self.is_comparable = not (suppressed and isinstance(aggregate, Average))
-        if isinstance(aggregate, Count):
-            self.above = float(suppressed)
-            self.least, self.most = 0.0, float(original.rows)
-            return
-        numbers = numbers_of(original[aggregate.attribute])
-        numbers = np.sort(numbers[~np.isnan(numbers)])
-        if isinstance(aggregate, Average):
-            self.least = float(numbers[0]) if len(numbers) else -inf
-            self.most = float(numbers[-1]) if len(numbers) else inf
-            return
-        if suppressed:
-            self.below = -float(np.minimum(numbers[:suppressed], 0).sum())
-            self.above = float(np.maximum(numbers[-suppressed:], 0).sum())
-        self.least = float(np.minimum(numbers, 0).sum())
-        self.most = float(np.maximum(numbers, 0).sum())
+def _known_before(original: Table, aggregate: Asked) -> tuple[float, float]:
+    """Return the least and greatest answer that anybody knows of beforehand."""
+    if isinstance(aggregate, Count):
+        return 0.0, float(original.rows)
+    numbers = numbers_of(original[aggregate.attribute])
+    numbers = np.sort(numbers[~np.isnan(numbers)])
+    if isinstance(aggregate, Average):
+        return (float(numbers[0]), float(numbers[-1])) if len(numbers) else (-inf, inf)
+    return float(np.minimum(numbers, 0).sum()), float(np.maximum(numbers, 0).sum())
