@@ -52,6 +52,17 @@ class Published:
     cells: pa.Array
 
 
+def parsed(release: Published) -> list[Cell]:
+    """Return what the distinct cells say; (ReleaseDamaged) if they do not follow the grammar."""
+    texts = to_texts(release.cells).to_pylist()
+    if not is_text(release.cells.type):
+        return [Exact(text) for text in texts]
+    inner: frozenset[str] = frozenset()
+    if release.hierarchy is not None:
+        inner = Labels.of(release.hierarchy, release.entry.dtype).inner
+    return [parse(text, inner) for text in texts]
+
+
 @dataclass(slots=True)
 class _Stretches:
     """What the cells of one release cover, in places and not yet in ranks."""
@@ -92,13 +103,13 @@ class Axis:
         self._named: dict[tuple[pa.DataType, str], Key] = {}
         values = [self._places(to_texts(each).to_pylist(), each.type) for each in originals]
         self._below = self._hierarchies(releases)
-        parsed = [self._parse(each) for each in releases]
-        for release, cells in zip(releases, parsed, strict=True):
+        told = [parsed(each) for each in releases]
+        for release, cells in zip(releases, told, strict=True):
             self._name(release, cells)
         self._listed = frozenset(place for below in self._below.values() for place in below)
         self._nodes: dict[str, list[Key]] = {}
         found = [
-            self._stretches(release, cells) for release, cells in zip(releases, parsed, strict=True)
+            self._stretches(release, cells) for release, cells in zip(releases, told, strict=True)
         ]
         self._rank = self._ranked(found)
         self.reaches = [self._reach(each) for each in found]
@@ -136,15 +147,6 @@ class Axis:
                     if label in inner and label != ROOT:
                         below.setdefault(label, {})[leaf] = None
         return below
-
-    def _parse(self, release: Published) -> list[Cell]:
-        texts = to_texts(release.cells).to_pylist()
-        if not is_text(release.cells.type):
-            return [Exact(text) for text in texts]
-        inner: frozenset[str] = frozenset()
-        if release.hierarchy is not None:
-            inner = Labels.of(release.hierarchy, release.entry.dtype).inner
-        return [parse(text, inner) for text in texts]
 
     def _name(self, release: Published, cells: Iterable[Cell]) -> None:
         """Take note of all values that cells and the domain name."""

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Data, Engine, Force, Format, Json, PolicyFile
+from sfumato.cli.options import (
+    Data,
+    Engine,
+    Force,
+    Json,
+    KeyFile,
+    MarkingTestSeed,
+    NoFormulaGuard,
+    Out,
+    PolicyFile,
+    Record,
+    SeedFile,
+    TableFormat,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import claim_text, clean, show_json, show_warnings
 from sfumato.errors import EngineUnavailable
 
 if TYPE_CHECKING:
-    from sfumato.jobs.anonymize import Publication
+    from sfumato.jobs.publication import Publication
 
 EXAMPLE = "Example: sfumato anonymize patients.csv --policy policy.yaml --out release"
 
@@ -22,23 +35,13 @@ EXAMPLE = "Example: sfumato anonymize patients.csv --policy policy.yaml --out re
 def anonymize(
     data: Data,
     policy: PolicyFile,
-    out: Annotated[Path, typer.Option("--out", help="The folder of the release.")],
+    out: Out,
     force: Force = False,
-    record: Annotated[
-        Path | None, typer.Option("--record", help="Write the private record of the run here.")
-    ] = None,
-    seed_file: Annotated[
-        Path | None, typer.Option("--seed-file", help="A secret of 16 random bytes or more.")
-    ] = None,
-    test_seed: Annotated[
-        int | None, typer.Option("--test-seed", help="Repeatable; marks the release as a test.")
-    ] = None,
-    format: Annotated[
-        Format | None, typer.Option("--format", help="Wins over the policy's `output`.")
-    ] = None,
-    no_formula_guard: Annotated[
-        bool, typer.Option("--no-formula-guard", help="Leave `=1+2` in CSV cells as it is.")
-    ] = False,
+    record: Record = None,
+    seed_file: SeedFile = None,
+    test_seed: MarkingTestSeed = None,
+    format: TableFormat = None,
+    no_formula_guard: NoFormulaGuard = False,
     ledger: Annotated[
         Path | None, typer.Option("--ledger", help="A file that gets a line about the release.")
     ] = None,
@@ -51,19 +54,21 @@ def anonymize(
     repartition: Annotated[
         bool, typer.Option("--repartition", help="With --against: try coarser partitions first.")
     ] = False,
+    key_file: KeyFile = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What does the work.")] = Engine.LOCAL,
     as_json: Json = False,
 ) -> None:
     """Publish a table under a policy, as a folder that anyone can audit.
 
-    DATA is a CSV or Parquet file, or a folder or 'pattern*' of such files.
+    DATA is a CSV, Parquet, Excel, SPSS, Stata or SAS file, or a folder or 'pattern*' of such files.
     """
     if engine is Engine.SPARK:
         raise EngineUnavailable("this version has no Spark engine; use --engine local")
     from sfumato.jobs.anonymize import anonymize as run
-    from sfumato.jobs.seeds import randomness_of
+    from sfumato.jobs.seeds import key_of, randomness_of
 
     randomness, warnings = randomness_of(seed_file, test_seed)
+    key, about_key = key_of(key_file)
     with terminal_progress() as progress:
         made = run(
             data,
@@ -77,7 +82,8 @@ def anonymize(
             ledger=ledger,
             against=against or (),
             repartition=repartition,
-            warnings=warnings,
+            key=key,
+            warnings=(*warnings, *about_key),
             progress=progress,
         )
     if as_json:

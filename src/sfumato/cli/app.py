@@ -17,14 +17,17 @@ import typer
 
 from sfumato.cli import (
     anonymize,
+    apply,
     attack,
     audit,
     check,
     compose,
     demo,
     init,
+    link,
     query,
     reconstruct,
+    risk,
     utility,
 )
 from sfumato.cli.show import one_line
@@ -49,7 +52,10 @@ app = typer.Typer(
 )
 app.command("init", epilog=init.EXAMPLE)(init.init)
 app.command("check", epilog=check.EXAMPLE)(check.check)
+app.command("risk", epilog=risk.EXAMPLE)(risk.risk)
 app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
+app.command("link", epilog=link.EXAMPLE)(link.link)
+app.command("apply", epilog=apply.EXAMPLE)(apply.apply)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
 app.command("attack", epilog=attack.EXAMPLE)(attack.attack)
 app.command("compose", epilog=compose.EXAMPLE)(compose.compose)

@@ -32,3 +32,24 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 TestSeed = Annotated[
     int | None, typer.Option("--test-seed", help="Draw the same at random every time.")
 ]
+
+# Of commands that publish.
+Out = Annotated[Path, typer.Option("--out", help="The folder of the release.")]
+Record = Annotated[
+    Path | None, typer.Option("--record", help="Write the private record of the run here.")
+]
+SeedFile = Annotated[
+    Path | None, typer.Option("--seed-file", help="A secret of 16 random bytes or more.")
+]
+MarkingTestSeed = Annotated[
+    int | None, typer.Option("--test-seed", help="Repeatable; marks the release as a test.")
+]
+TableFormat = Annotated[
+    Format | None, typer.Option("--format", help="Wins over the policy's `output`.")
+]
+NoFormulaGuard = Annotated[
+    bool, typer.Option("--no-formula-guard", help="Leave `=1+2` in CSV cells as it is.")
+]
+KeyFile = Annotated[
+    Path | None, typer.Option("--key-file", help="The secret key of pseudonyms, 16 bytes or more.")
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,9 @@ import pyarrow as pa
 from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe, published_hierarchy
 from sfumato.publish.exact import exact_column
-from sfumato.publish.generalize import generalize
+from sfumato.publish.generalize import GeneralizedColumn, generalize
 from sfumato.publish.unit_tables import unit_tables
+from sfumato.publish.weights import add_weights
 from sfumato.release import TableEntry
 from sfumato.schema.attribute import Role
 from sfumato.table import Groups, Table
@@ -24,10 +26,12 @@ def generalized_records(
     *,
     rng: np.random.Generator,
     covered: npt.NDArray[np.int64] | None = None,
+    known: Mapping[str, GeneralizedColumn] | None = None,
 ) -> Published:
     """Return the records with quasi-identifiers generalised within each group, all else exact.
 
-    A group's cells cover its own rows, or those that `covered` names: one line a group.
+    A group's cells cover its own rows, or those that `covered` names: one line a group. Columns
+    whose cells are `known` already are published in these.
     """
     within = groups
     if covered is not None:
@@ -37,6 +41,7 @@ def generalized_records(
     order = rng.permutation(table.rows)
     ids = groups.ids[order]
     columns: dict[str, pa.Array] = {"group": pa.array(public_ids[ids])}
+    columns |= {name: tokens.take(pa.array(order)) for name, tokens in table.tokens.items()}
     attributes, hierarchies = [], {}
     for column in table.columns:
         codes = column.codes[order]
@@ -44,7 +49,7 @@ def generalized_records(
             source = column
             if covered is not None:
                 source = replace(column, codes=column.codes[covered.ravel()])
-            generalized = generalize(source, within, rng=rng)
+            generalized = (known or {}).get(column.name) or generalize(source, within, rng=rng)
             columns[column.name] = generalized.of_rows(ids, codes)
             attributes.append(describe(column, generalized.named))
             labels = generalized.labels
@@ -55,9 +60,17 @@ def generalized_records(
         hierarchy = published_hierarchy(column, labels)
         if hierarchy is not None:
             hierarchies[column.name] = hierarchy
+    weight = add_weights(columns, table, groups, ids)
     names = tuple(column.name for column in table.columns)
+    entry = TableEntry(
+        name="records",
+        attributes=names,
+        group="group",
+        pseudonyms=tuple(table.tokens) or None,
+        weight=weight,
+    )
     tables = [
-        (TableEntry(name="records", attributes=names, group="group"), pa.table(columns)),
+        (entry, pa.table(columns)),
         *unit_tables(table, groups, public_ids, rng=rng),
     ]
     return Published(

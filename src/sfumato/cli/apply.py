@@ -1,0 +1,72 @@
+"""`sfumato apply`: the cuts of an earlier release on a new delivery."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.anonymize import publication_json, publication_lines
+from sfumato.cli.options import (
+    Data,
+    Force,
+    Json,
+    MarkingTestSeed,
+    NoFormulaGuard,
+    Out,
+    PolicyFile,
+    Record,
+    SeedFile,
+    TableFormat,
+)
+from sfumato.cli.progress import terminal_progress
+from sfumato.cli.show import clean, show_json, show_warnings
+
+EXAMPLE = "Example: sfumato apply may june.csv --policy policy.yaml --out june"
+
+
+def apply(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    data: Data,
+    policy: PolicyFile,
+    out: Out,
+    force: Force = False,
+    record: Record = None,
+    seed_file: SeedFile = None,
+    test_seed: MarkingTestSeed = None,
+    format: TableFormat = None,
+    no_formula_guard: NoFormulaGuard = False,
+    as_json: Json = False,
+) -> None:
+    """Publish new data in the groups and cells of an earlier release.
+
+    RELEASE is the folder of that release, DATA the new table, the policy the one of that release.
+    Refused, with the groups named, where the cuts would break a guarantee.
+    """
+    from sfumato.jobs.apply import apply as run
+    from sfumato.jobs.seeds import randomness_of
+
+    randomness, warnings = randomness_of(seed_file, test_seed)
+    with terminal_progress() as progress:
+        made = run(
+            release,
+            data,
+            policy,
+            out,
+            randomness=randomness,
+            format=None if format is None else format.value,
+            formula_guard=False if no_formula_guard else None,
+            force=force,
+            record=record,
+            warnings=warnings,
+            progress=progress,
+        )
+    if as_json:
+        show_json(publication_json(made))
+        return
+    for line in publication_lines(made):
+        print(clean(line))
+    print(clean(f"next: {shlex.join(['sfumato', 'compose', str(release), str(made.path)])}"))
+    show_warnings(made.warnings)

@@ -1,0 +1,91 @@
+"""Apply: the cuts of an earlier release on a new delivery of the same kind of data.
+
+Whoever publishes every month wants the months to compare: the same groups, in the same cells. A
+record goes to the group whose cells cover it. Nothing is published that would break what the
+earlier release claims: the groups that would are named, by their numbers in that release.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sfumato.io.read import read_table
+from sfumato.jobs.policy import Policy
+from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.publication import Publication, group_count, refuse_occupied, refuse_own_fault
+from sfumato.jobs.record import RecordPlace, RunRecord
+from sfumato.jobs.same_cuts import applied
+from sfumato.jobs.suppress import without
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.release.release import FileFormat
+from sfumato.table import encode
+from sfumato.utility import ncp
+
+_SAME_PEOPLE = (
+    "people who are in both deliveries are in two releases: what both together give away is told "
+    "by `sfumato compose`"
+)
+
+
+def apply(
+    earlier: str | os.PathLike[str],
+    data: str | os.PathLike[str],
+    policy: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    randomness: Randomness | None = None,
+    format: FileFormat | None = None,
+    formula_guard: bool | None = None,
+    force: bool = False,
+    record: str | os.PathLike[str] | None = None,
+    warnings: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Publication:
+    """Publish the table of a file in the groups and cells of an earlier release.
+
+    The policy says what the columns are, and with `suppression` under its `method` which share of
+    the records may be withheld because no group covers them or theirs would be too small.
+    Refuses (SfumatoError) whatever stands in the way; the folder then does not appear.
+    """
+    warnings = (*warnings, _SAME_PEOPLE)
+    path, record_path = Path(out), None if record is None else Path(record)
+    randomness = randomness or Randomness.fresh()
+    stages = Stages(progress)
+    refuse_occupied(path, force)
+    with RecordPlace.at(record_path, path, force=force) as place:
+        with stages.stage("reading the policy"):
+            rules = Policy.load(Path(policy))
+            schema = rules.schema()
+        with stages.stage("reading the earlier release"):
+            before = Release.load(earlier)
+        with stages.stage("reading the data"):
+            rows = read_table(data)
+        with stages.stage("finding everybody's group"):
+            share = rules.content.method.parameters.get("suppression", 0)
+            release, withheld = applied(before, rows, schema, share, randomness)
+        with stages.stage("auditing"):
+            refuse_own_fault(release)
+        with stages.stage("writing"):
+            output = rules.content.output
+            release.save(
+                path,
+                format=format or output.format,
+                force=force,
+                formula_guard=output.formula_guard if formula_guard is None else formula_guard,
+            )
+        loss = ncp(release, encode(without(rows, withheld), schema))
+        place.fill(
+            RunRecord(
+                data=os.fspath(data),
+                policy=os.fspath(policy),
+                release=os.fspath(out),
+                seed=randomness.key,
+                test=randomness.is_test,
+                timings=stages.timings,
+                warnings=warnings,
+                suppressed_rows=(withheld + 1).tolist(),
+            )
+        )
+    return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)

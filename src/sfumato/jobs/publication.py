@@ -1,0 +1,61 @@
+"""What every run that publishes does around its method: a free place first, an audit last."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from sfumato.audit import audit
+from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
+from sfumato.release import Manifest, Release
+from sfumato.release.manifest import MANIFEST
+from sfumato.utility import Ncp
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A release that was written, and what its maker should know of it."""
+
+    path: Path
+    manifest: Manifest
+    groups: int
+    ncp: Ncp | None
+    warnings: tuple[str, ...]
+    timings: Mapping[str, float]
+
+
+def refuse_occupied(path: Path, force: bool) -> None:
+    """Refuse early, before a long run, what writing the release would refuse at its end."""
+    if not path.parent.is_dir():
+        raise InputError(f"'{path.parent}' is not a folder; create it first")
+    if not os.path.lexists(path):
+        return
+    if not force:
+        raise InputError(f"'{path}' exists; use --force to replace it")
+    if not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file()):
+        raise InputError(f"'{path}' is not a release and is not replaced; choose another name")
+
+
+def refuse_own_fault(release: Release) -> None:
+    """Refuse to write a release that its own audit would not stand by: a fault of sfumato."""
+    try:
+        broken = [str(v) for v in audit(release).guarantees if v.holds is False]
+    except ReleaseDamaged as error:
+        broken = [str(error)]
+    if broken:
+        raise ClaimBroken(
+            f"nothing was written: the audit of the new release failed ({broken[0]}), which is a "
+            "fault of sfumato; please report it"
+        )
+
+
+def group_count(release: Release) -> int:
+    """Return the number of groups; sets have none."""
+    table = next((entry for entry in release.manifest.tables if entry.group), None)
+    if table is None:
+        return 0
+    return int(pc.count_distinct(release.tables[table.name]["group"]).as_py())

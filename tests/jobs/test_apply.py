@@ -1,0 +1,215 @@
+"""The cuts of an earlier release on new data: same groups, same cells, same claims."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow.csv import write_csv
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+import sfumato as sf
+from sfumato.cli.app import run
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.jobs.same_cuts import reapply
+from sfumato.randomness import Randomness
+
+ATTRIBUTES = (
+    sf.Attribute("age", sf.Role.QUASI_IDENTIFIER),
+    sf.Attribute("town", sf.Role.QUASI_IDENTIFIER, hierarchy=sf.Mask("right")),
+    sf.Attribute("job", sf.Role.QUASI_IDENTIFIER),
+    sf.Attribute("disease", sf.Role.SENSITIVE),
+)
+SCHEMA = sf.Schema(ATTRIBUTES)
+SECRET = "Kuru-1234"
+
+
+def people(seed: int, rows: int, missing: bool = True) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(0, 60, rows).tolist()
+    if missing:
+        ages = [None if rng.random() < 0.05 else age for age in ages]
+    return pa.table(
+        {
+            "age": pa.array(ages, pa.int32()),
+            "town": rng.choice(["1011", "1012", "1021", "2011", "2012"], rows),
+            "job": rng.choice(["Cook", "Nurse", "Clerk", "Judge"], rows),
+            "disease": rng.choice(["Flu", "Fever", "HIV", "Gout", SECRET], rows),
+        }
+    )
+
+
+def covers(cell: str | None, value: object) -> bool:
+    """Read a cell by hand: of this table's columns no value needs quotes."""
+    if cell == "*":
+        return True
+    if cell is None or value is None:
+        return (cell is None) == (value is None) or (cell or "").startswith("{null")
+    inner = cell.removeprefix("{null, ").rstrip("}") if cell.startswith("{null") else cell
+    if match := re.fullmatch(r"\[(\d+), (\d+)\]", inner):
+        return int(match[1]) <= int(str(value)) <= int(match[2])
+    if "*" in inner:
+        return str(value).startswith(inner.rstrip("*"))
+    return str(value) in [part.strip() for part in inner.strip("{}").split(",")]
+
+
+def fits_somebody(release: sf.Release, data: pa.Table) -> bool:
+    """Whether records and people can be paired so that every cell covers its person's value."""
+    names = ["age", "town", "job", "disease"]
+    records = release.tables["records"].select(names).to_pylist()
+    rows = data.to_pylist()
+    fits = [[all(covers(record[n], row[n]) for n in names) for row in rows] for record in records]
+    matching = maximum_bipartite_matching(csr_matrix(np.array(fits)), perm_type="column")
+    return bool((matching >= 0).all())
+
+
+def test_the_own_data_fall_into_their_own_groups() -> None:
+    data = people(1, 400, missing=False).drop_columns(["town"])
+    schema = sf.Schema(tuple(each for each in ATTRIBUTES if each.name != "town"))
+    release = sf.Mondrian(k=5).publish(data, schema)
+    again = reapply(release, data, schema)
+    for name in ("age", "job", "disease"):
+        one, other = (each.tables["records"][name].to_pylist() for each in (release, again))
+        assert Counter(one) == Counter(other)
+    sizes = [
+        sorted(Counter(each.tables["records"]["group"].to_pylist()).values())
+        for each in (release, again)
+    ]
+    assert sizes[0] == sizes[1]
+    assert again.manifest.guarantees == release.manifest.guarantees
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_other_data_lie_in_the_cells_and_keep_the_claims(seed: int) -> None:
+    models = (sf.LDiversity("disease", 2),)
+    release = sf.Mondrian(k=8, models=models).publish(people(seed, 300), SCHEMA)
+    new = people(100 + seed, 300)
+    again = reapply(release, new, SCHEMA, suppression=0.9)
+    assert sf.audit(again).ok
+    kept = again.manifest.rows
+    assert kept + again.manifest.suppressed == 300
+    assert kept > 0
+    assert [claim["model"] for claim in again.manifest.guarantees] == ["k-anonymity", "l-diversity"]
+
+
+@given(st.integers(0, 2**32))
+def test_every_record_is_somebodys(seed: int) -> None:
+    release = sf.Mondrian(k=3).publish(people(seed, 60), SCHEMA)
+    new = people(seed + 1, 80)
+    again = reapply(release, new, SCHEMA, suppression=0.99, randomness=Randomness.test(seed))
+    assert fits_somebody(again, new)
+
+
+def test_cells_stay_as_they_were_where_they_cover_the_new_values() -> None:
+    may = people(3, 500, missing=False)
+    release = sf.Mondrian(k=10).publish(may, SCHEMA)
+    half = may.slice(0, 420)
+    again = reapply(release, half, SCHEMA, suppression=0.9)
+    shown = {tuple(row[n] for n in ("age", "town", "job")) for row in _records(release)}
+    assert {tuple(row[n] for n in ("age", "town", "job")) for row in _records(again)} <= shown
+
+
+def _records(release: sf.Release) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = release.tables["records"].to_pylist()
+    return rows
+
+
+def test_groups_that_would_break_a_claim_are_named_and_nothing_else() -> None:
+    release = sf.Mondrian(k=10).publish(people(4, 300), SCHEMA)
+    with pytest.raises(Infeasible, match=r"k-anonymity would break in \d+ groups: \d+ \(\d+ rec"):
+        reapply(release, people(5, 150), SCHEMA)
+    one_value = people(4, 300).set_column(3, "disease", pa.array([SECRET] * 300))
+    diverse = sf.Mondrian(k=10, models=(sf.LDiversity("disease", 2),)).publish(
+        people(4, 300), SCHEMA
+    )
+    with pytest.raises(Infeasible, match="l-diversity of 'disease' would break") as caught:
+        reapply(diverse, one_value, SCHEMA)
+    assert SECRET not in str(caught.value)
+
+
+def test_records_without_a_place_are_counted_or_withheld() -> None:
+    data = people(6, 300, missing=False)
+    release = sf.Mondrian(k=10).publish(data, SCHEMA)
+    strange = pa.concat_tables(
+        [data, data.slice(0, 3).set_column(1, "town", pa.array(["9999"] * 3))]
+    )
+    with pytest.raises(Infeasible, match=r"no group has a place for [123] of 303 records"):
+        reapply(release, strange, SCHEMA)
+    again = reapply(release, strange, SCHEMA, suppression=0.02)
+    assert 1 <= again.manifest.suppressed <= 6
+    assert not again.manifest.suppressed_by_value
+    assert sf.audit(again).ok
+
+
+def test_withholding_for_a_sensitive_value_is_said() -> None:
+    models = (sf.LDiversity("disease", 3),)
+    release = sf.Mondrian(k=6, models=models).publish(people(7, 200), SCHEMA)
+    again = reapply(release, people(8, 400), SCHEMA, suppression=0.9)
+    assert again.manifest.suppressed_by_value
+    assert any("not protected" in problem for problem in sf.audit(again).problems)
+
+
+def test_people_with_several_rows_are_counted_once() -> None:
+    data = people(9, 300).append_column("name", pa.array([n // 2 for n in range(300)]))
+    schema = sf.Schema((*ATTRIBUTES, sf.Attribute("name", sf.Role.IDENTIFIER)), unit="name")
+    release = sf.Mondrian(k=4).publish(data, schema)
+    again = reapply(release, data, schema, suppression=0.5)
+    assert sf.audit(again).ok
+    alone = data.set_column(4, "name", pa.array([1] * 150 + [2] * 150))
+    with pytest.raises(Infeasible, match="k-anonymity would break"):
+        reapply(release, alone, schema)
+
+
+def test_what_cannot_be_applied_is_refused() -> None:
+    data = people(10, 200)
+    release = sf.Mondrian(k=5).publish(data, SCHEMA)
+    with pytest.raises(ParameterError, match=r"'job' is insensitive|'job' is not published"):
+        other = tuple(
+            sf.Attribute("job", sf.Role.INSENSITIVE) if each.name == "job" else each
+            for each in ATTRIBUTES
+        )
+        reapply(release, data, sf.Schema(other))
+    for method in (sf.Anatomy(l=2), sf.Merging(l=2), sf.Probabilistic(k=3, sample=0.5)):
+        with pytest.raises(ParameterError, match="no cuts"):
+            reapply(method.publish(data, SCHEMA), data, SCHEMA)
+    with pytest.raises(ParameterError, match="`suppression` must be a share"):
+        reapply(release, data, SCHEMA, suppression=2)
+
+
+def test_the_command_publishes_or_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_csv(people(11, 600), "may.csv")
+    write_csv(people(12, 600), "june.csv")
+    text = """
+attributes:
+  age: {role: quasi-identifier}
+  town: {role: quasi-identifier, hierarchy: {mask: right}}
+  job: {role: quasi-identifier}
+  disease: {role: sensitive, l: 2}
+method: {name: mondrian, k: 30}
+"""
+    Path("strict.yaml").write_text(text)
+    assert run(["anonymize", "may.csv", "--policy", "strict.yaml", "--out", "may"]) == 0
+    refused = run(["apply", "may", "june.csv", "--policy", "strict.yaml", "--out", "june"])
+    captured = capsys.readouterr()
+    assert refused == 2
+    assert "groups" in captured.err
+    assert SECRET not in captured.err
+    assert not Path("june").exists()
+    Path("loose.yaml").write_text(text.replace("k: 30", "k: 30, suppression: 0.8"))
+    arguments = ["apply", "may", "june.csv", "--policy", "loose.yaml", "--out", "june"]
+    assert run([*arguments, "--record", "run.json", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rows"] + told["suppressed"] == 600
+    assert len(json.loads(Path("run.json").read_text())["suppressed_rows"]) == told["suppressed"]
+    assert run(["audit", "june"]) == 0
