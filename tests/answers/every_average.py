@@ -21,7 +21,9 @@ def every_average(
     Any `fakes` of the records do not count.
     """
     found = set()
-    for table in _tables(release, {attribute} | (predicate.attributes if predicate else set())):
+    for table in tables_behind(
+        release, {attribute} | (predicate.attributes if predicate else set())
+    ):
         for rows in combinations(table, len(table) - fakes):
             numbers = [
                 row[attribute]
@@ -33,7 +35,8 @@ def every_average(
     return found
 
 
-def _tables(release: Release, names: set[str]) -> Iterator[list[Row]]:
+def tables_behind(release: Release, names: set[str]) -> Iterator[list[Row]]:
+    """Return all tables of published rows, fakes among them, as far as these attributes go."""
     if release.manifest.layout not in ("anatomized", "sliced"):
         yield from originals(release, sorted(names))
         return

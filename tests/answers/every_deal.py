@@ -53,7 +53,7 @@ def outcomes(
     for group in every[0]:
         tried = [
             list(genuine)
-            for rows in _deals([block[group] for block in asked], names, entries)
+            for rows in deals([block[group] for block in asked], names, entries)
             for genuine in combinations(rows, len(rows) - fakes)
         ]
         results = [aggregate(rows, predicate, summed) for rows in tried]
@@ -100,7 +100,8 @@ def blocks_of(release: Release) -> list[Block]:
     return blocks
 
 
-def _deals(blocks: list[list[Row]], names: set[str], entries: Any) -> Iterator[list[Row]]:
+def deals(blocks: list[list[Row]], names: set[str], entries: Any) -> Iterator[list[Row]]:
+    """Return the rows of a group, whose blocks are dealt to each other in every way."""
     first, *others = blocks
     for dealt in product(*(permutations(block) for block in others)):
         rows = [

@@ -129,6 +129,14 @@ def test_any_number_of_threads_counts_the_same(monkeypatch, threads):
     assert counts.ravel().tolist() == oracle.contained(published, attributes)
 
 
+def test_a_vanishing_p_is_inverted_as_exactly_as_can_be():
+    attributes = [(5, Fraction(1, 10**12), 2)]
+    published = [(frozenset({0, 1}),), (frozenset({0, 3}),), (frozenset({2, 4}),)]
+    found = reconstruct(as_release(attributes, published), ["a"], "inverse")
+    wanted = [float(x) for x in oracle.inverse(published, attributes)]
+    assert found.counts == pytest.approx(wanted, rel=1e-12)
+
+
 def test_sets_of_all_values_tell_nothing():
     members = [np.tile(np.arange(3), (6, 1)), np.array([[0], [0], [0], [1], [1], [1]])]
     made = coded_release(members, [3, 2], [(1.0, 3), (1.0, 1)])

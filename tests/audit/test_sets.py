@@ -333,7 +333,7 @@ def test_cells_that_are_not_such_sets_are_told(sets, columns, message):
         ({"p": None, "eta": 2}, "above 0"),
         ({"p": P_AGE}, "without the p and eta"),
         ({"eta": 2}, "without the p and eta"),
-        ({"p": P_AGE, "eta": 2, "seed": 1}, "without the p and eta"),
+        ({"p": P_AGE, "eta": 2, "seed": 1}, "more is said than p, eta and masses"),
         ([P_AGE, 2], "without the p and eta"),
         (None, "without the p and eta"),
         ({"p": P_AGE, "eta": 2, "masses": [0.3]}, "not two numbers"),

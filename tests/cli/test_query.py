@@ -88,8 +88,14 @@ def test_a_file_of_queries(release, sfumato, place):
         (["age > 30"], "query, character 1: a query begins with SELECT"),
         (["SELECT COUNT(*) WHERE agee > 30"], "character 23: there is no column 'agee'; did you"),
         (["SELECT COUNT(*) WHERE name = 'Ann'"], "there is no column 'name'"),
-        (["SELECT COUNT(*) WHERE age > 'old'"], "column 'age'"),
-        (["SELECT SUM(disease)"], "SUM needs numbers"),
+        (["SELECT COUNT(*) WHERE age > 'old'"], "query, character 29: column 'age' holds int64"),
+        (["SELECT SUM(disease)"], "query, character 12: column 'disease' holds string; SUM needs"),
+        (["SELECT AVG(disease)"], "query, character 12: column 'disease' holds string; AVG needs"),
+        (
+            ["SELECT disease, AVG(age) WHERE age IN (1, '2') GROUP BY disease"],
+            "query, character 43: column 'age' holds int64 and is compared with a text",
+        ),
+        (["--file", "types.sql"], "types.sql, line 2: query, character 29: column 'age' holds"),
         (["SELECT COUNT(*) ORDER BY age"], "character 17: groups are listed in the order"),
         (["SELECT COUNT(*)", "another"], "another"),
     ],
@@ -97,10 +103,38 @@ def test_a_file_of_queries(release, sfumato, place):
 def test_bad_input_takes_one_line(release, sfumato, place, arguments, message):
     (place / "empty.sql").write_text("-- nothing\n")
     (place / "data.bin").write_bytes(b"SELECT COUNT(*)\n\xff\n")
+    (place / "types.sql").write_text("SELECT COUNT(*)\r\nSELECT COUNT(*) WHERE age > 'old'\r\n")
     code, out, err = sfumato("query", release, *arguments)
     assert (code, out, len(err)) == (2, "", 1)
     assert message in err[0]
     assert SECRET not in err[0]
+
+
+def test_lines_of_a_file_end_at_line_feeds_alone(release, sfumato, place):
+    lines = "SELECT COUNT(*) WHERE disease = 'a\u2028b\x0cc\x85'\r\nSELECT COUNT(*)\r\n"
+    (place / "queries.sql").write_bytes(lines.encode())
+    code, out, err = sfumato("query", release, "--file", "queries.sql", "--json")
+    assert (code, err) == (0, [])
+    answers = json.loads(out)["answers"]
+    assert [each["rows"][0]["value"] for each in answers] == [0, 24]
+    assert answers[0]["query"].endswith("'a\u2028b\x0cc\x85'")
+
+
+def test_an_average_over_no_rows_has_no_value(release, sfumato):
+    code, out, _ = sfumato("query", release, "SELECT AVG(age) WHERE age > 99")
+    assert (code, out.splitlines()[1].split()) == (0, ["no", "value"])
+
+
+def test_a_text_that_reads_like_a_missing_value_is_told_apart(place, sfumato):
+    lines = ["name,age,sex,disease", *(f"p{n},{n},F,{'null' if n % 2 else ''}" for n in range(8))]
+    (place / "data.csv").write_text("\n".join(lines) + "\n")
+    write_policy(place, "{name: mondrian, k: 2}", disease="{role: sensitive}")
+    assert sfumato(*RUN)[0] == 0
+    ask = ("query", "release", "SELECT disease, COUNT(*) GROUP BY disease")
+    _, out, _ = sfumato(*ask)
+    assert sorted(line.split()[0] for line in out.splitlines()[1:]) == ['"null"', "null"]
+    rows = json.loads(sfumato(*ask, "--json")[1])["rows"]
+    assert {row["disease"] for row in rows} == {"null", None}
 
 
 def test_a_folder_that_is_no_release(place, sfumato):

@@ -72,6 +72,8 @@ def test_other_data_make_bounds_fail_and_the_exit_code_tells(release, sfumato):
     ("arguments", "message"),
     [
         (["--learn", "disease"], "needs the policy"),
+        (["--learn", "diseas", "--policy", "policy.yaml"], "'diseas'; did you mean 'disease'?"),
+        (["--learn", "name", "--policy", "policy.yaml"], "there is no column 'name'"),
         (["--queries", "0"], "1 query or more"),
         (["--selectivity", "2"], "selectivity"),
         (["--policy", "nowhere.yaml"], "nowhere.yaml"),
@@ -104,5 +106,21 @@ def test_learning_is_measured(place, sfumato):
     assert code == 0
     assert learned["mean"] > learned["baseline"] + 0.2
     assert "predicted right" in sfumato(*ASK, "--policy", "policy.yaml", "--learn", "disease")[1]
-    found = json.loads(sfumato(*ASK, "--policy", "policy.yaml", "--learn", "job", "--json")[1])
-    assert "no column 'job'" in found["undefined"]["learning"]
+
+
+def test_learning_from_sets(place, sfumato):
+    """Rows are drawn from random sets, and parts of joint attributes are columns of them."""
+    pytest.importorskip("sklearn")
+    rows = [f"p{n},{n % 5},{'FM'[n % 2]},{'xyz'[n % 5 % 3]}" for n in range(900)]
+    (place / "data.csv").write_text("\n".join(["name,age,sex,disease", *rows]) + "\n")
+    method = "{name: sensitive-qid, l: 2, joint: [[age, disease]]}"
+    sensitive = "{role: sensitive-quasi-identifier}"
+    write_policy(place, method, age=sensitive, disease=sensitive)
+    assert sfumato(*RUN)[0] == 0
+    ask = (*ASK, "--policy", "policy.yaml", "--queries", "3", "--json")
+    code, out, err = sfumato(*ask, "--learn", "disease")
+    assert code == 0
+    learned = json.loads(out)["learning"]
+    assert learned["mean"] > learned["baseline"] + 0.2
+    code, out, err = sfumato(*ask, "--learn", "age & disease")
+    assert (code, out, len(err)) == (2, "", 1)

@@ -26,8 +26,10 @@ def test_values_of_lists_stay_what_they_look_like(read):
 
 
 def test_plain_numbers_truth_values_and_null(read):
-    values = read("[0, -12, 1.5, 1e3, true, False, null, ~, '1']")
-    assert values == [0, -12, 1.5, 1000.0, True, False, None, None, "1"]
+    values = read("[0, -12, 1.5, 1e3, .3, -.5e1, true, False, null, ~, '1', ., .e1, -]")
+    assert values == [
+        0, -12, 1.5, 1000.0, 0.3, -5.0, True, False, None, None, "1", ".", ".e1", "-",
+    ]  # fmt: skip
 
 
 def test_keys_are_texts(read):

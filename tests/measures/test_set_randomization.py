@@ -41,11 +41,22 @@ def test_chances_are_those_of_the_draw(d, data, twentieths):
     for value, stated in ((0, how.contains_own), (d - 1, how.contains_other)):
         contained = sum(oracle.chance(drawn, 0, p, d) for drawn in every if value in drawn)
         assert stated == pytest.approx(float(contained))
+    assert how.telling == pytest.approx(how.contains_own - how.contains_other, abs=1e-12)
+    # a set without a value, against one with it
+    inside = oracle.chance(every[0], min(every[0]), p, d)
+    for value in set(range(d)) - every[0]:
+        outside = oracle.chance(every[0], value, p, d)
+        assert how.outside / how.contains_own == pytest.approx(float(outside / inside))
+
+
+def test_a_vanishing_p_tells_as_much_as_it_says():
+    assert Randomization(1e-12, 3, 10).telling == pytest.approx(1e-12 * 7 / 9, rel=1e-12)
 
 
 def test_a_domain_of_one_value_has_no_other():
     assert Randomization(1.0, 1, 1).contains_own == 1
     assert Randomization(1.0, 1, 1).contains_other == 0
+    assert Randomization(0.5, 1, 1).telling == 1
 
 
 @pytest.mark.parametrize(

@@ -242,3 +242,22 @@ def test_a_long_disjunction_does_not_hold_a_mask_for_each_part():
     tracemalloc.stop()
     assert peak < 20 * count
     assert found.tolist() == (data["x"].to_numpy() == data["y"].to_numpy()).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "character"),
+    [
+        ("x > 'y'", 5),
+        ("'y' < x", 1),
+        ("x in (1, 2, 'y')", 13),
+        ("x between 1 and 'y'", 17),
+        ("not (x between 'y' and 1)", 16),
+        ("1 <= x < 'y'", 10),
+        ("x = 1 or x = TRUE", 14),
+        ("x like 'y%'", 8),
+        ("x = 1 and x", 11),
+    ],
+)
+def test_a_literal_that_does_not_compare_is_named_by_its_place(text, character):
+    with pytest.raises(ParameterError, match=rf"^predicate, character {character}: column 'x'"):
+        rows(text, pa.array([1, 2]))

@@ -92,3 +92,14 @@ def test_text_of_every_shape():
 def test_what_exists_is_valid(make):
     with pytest.raises(ParameterError):
         make()
+
+
+def test_places_are_no_part_of_what_a_predicate_says():
+    one, other = parse("age > 3 and job like 'a%'"), parse("   age > 3 and   job like 'a%'")
+    assert one == other
+    assert hash(one) == hash(other)
+    assert [leaf.places for leaf in one.parts] == [(6,), (21,)]
+    assert [leaf.places for leaf in other.parts] == [(9,), (26,)]
+    assert "places" not in repr(one)
+    normal = negation_normal_form(Not(parse("age between 1 and 20")))
+    assert [leaf.places for leaf in normal.parts] == [(12,), (18,)]

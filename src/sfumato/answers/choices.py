@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.answers.labels import Labels, days_of
+from sfumato.answers.labels import Labels, days_of, ends_of
 from sfumato.answers.number_line import NumberLine, Ticks
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import AttributeEntry, Bounds
@@ -146,13 +146,7 @@ class CellReader:
         numbers = map(read_number, leaves)
         if not all(number is not None and number in interval for number in numbers):
             return None
-        low = high = None
-        if interval.low is not None:
-            low = self.line.first_at(interval.low)
-            low = low if interval.has_low else self.line.last_at(interval.low) + 1
-        if interval.high is not None:
-            high = self.line.last_at(interval.high)
-            high = high if interval.has_high else self.line.first_at(interval.high) - 1
+        low, high = ends_of(interval, self.line)
         known = [end for end in (low, high, *(self._domain or ())) if end is not None]
         span = min(known) if low is None else low, max(known) if high is None else high
         return span if span[0] <= span[1] else None

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import AttributeEntry, Manifest
-from sfumato.release.cells import NULL
-
-# A text in quotes, or one without quotes, ampersands and blanks at its ends.
-_PART = r'("(?:[^"\\]|\\.)*"|[^"& ](?:[^"&]*[^"& ])?)'
+from sfumato.release.joint_values import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +47,9 @@ def parts_of_values(entry: AttributeEntry, joint: Joint) -> list[tuple[str | Non
     Refuses (ReleaseDamaged) a domain whose values are not combinations of so many parts.
     """
     texts = entry.domain if isinstance(entry.domain, tuple) else ()
-    pattern = re.compile(" & ".join([_PART] * len(joint.parts)), re.DOTALL)
     try:
-        return [_read_all(pattern.fullmatch(text or "")) for text in texts]
+        return [parts_of(text, len(joint.parts)) for text in texts]
     except ValueError:
         raise ReleaseDamaged(
             f"attribute '{joint.name}' has values that are not combinations of its parts"
         ) from None
-
-
-def _read_all(match: re.Match[str] | None) -> tuple[str | None, ...]:
-    if match is None:
-        raise ValueError("not a combination")
-    return tuple(map(_read, match.groups()))
-
-
-def _read(spelled: str) -> str | None:
-    if spelled.startswith('"'):
-        return str(json.loads(spelled))
-    return None if spelled == NULL else spelled

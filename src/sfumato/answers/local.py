@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.answers.deviations import Limits, with_number
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
@@ -38,10 +39,13 @@ from sfumato.answers.run_kernels import (
 from sfumato.answers.slot_kernels import limit_hits
 from sfumato.answers.slots import Slots
 from sfumato.answers.summands import Summands, Worth
-from sfumato.answers.verdict import SURELY, Reals, Status
+from sfumato.answers.verdict import PERHAPS, SURELY, Reals, Status
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import Predicate, negation_normal_form
 from sfumato.release import Release
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 # Sums of chances that differ this little from a whole number are that number.
 _ROUNDING = 1e-9
@@ -51,11 +55,12 @@ class LocalAnswers:
     """A local release, or a generalised one, read attribute by attribute as questions need them.
 
     A generalised release is a local one without buckets: its sensitive and kept cells are exact.
-    Its tables of people (`units`) are not read: answers count records, not people.
+    Its tables of people (`units`) are not read: answers count records, not people. `nobodys` as in
+    `Sheet`.
     """
 
-    def __init__(self, release: Release) -> None:
-        self._records = Records(release)
+    def __init__(self, release: Release, nobodys: frozenset[str] = frozenset()) -> None:
+        self._records = Records(release, nobodys)
         self._summands: dict[str, Summands] = {}
         self._amounts: dict[str, Amounts] = {}
         self._meetings = Meetings(self._records.rows)
@@ -91,6 +96,25 @@ class LocalAnswers:
             return found.low, found.high
 
         return limits
+
+    @property
+    def starts(self) -> Codes:
+        """Where each group of records starts, and after the last one its end."""
+        return self._records.starts
+
+    def read(self, name: str) -> Slots:
+        """Return the slots of an attribute; ParameterError where it is not published."""
+        return self._records.read(name)
+
+    def hits(self, predicate: Predicate | None) -> Ints | None:
+        """Return how many rows of each group satisfy a predicate; None where some only may."""
+        question = self._question(predicate)
+        status, runs = question.status(), question.runs
+        if (status == PERHAPS).any():
+            return None
+        group = np.searchsorted(self.starts, runs.first, "right") - 1
+        sure = np.where(status == SURELY, runs.size, 0)
+        return np.bincount(group, sure, minlength=len(self.starts) - 1).astype(np.int64)
 
     def paper_interval(
         self, attribute: str | None, predicate: Predicate | None

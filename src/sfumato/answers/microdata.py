@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.answers.choices import MISSING, CellReader, Choices
+from sfumato.answers.choices import CellReader
 from sfumato.answers.dealing import dealt_anew
-from sfumato.answers.number_line import NumberLine, Ticks
-from sfumato.errors import ParameterError, ReleaseDamaged
+from sfumato.answers.drawing import draw
+from sfumato.answers.set_microdata import drawn_from_sets, names_of_rows
+from sfumato.answers.transition_tables import plausible_rows
+from sfumato.errors import ReleaseDamaged
 from sfumato.release import AttributeEntry, Release
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import distinct
 from sfumato.schema.hierarchy import Hierarchy
@@ -21,9 +23,7 @@ from sfumato.schema.kinds import is_text
 
 Ints = npt.NDArray[np.int64]
 
-_RECORDS = ("generalized", "sliced", "local")
-_LARGEST = 2**63 - 1
-_BITS, _PARTS = 62, 6
+_DEALT = ("generalized", "sliced", "local")
 
 
 def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
@@ -33,19 +33,23 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
     a number or date of a range (a missing one, too, where the cell says so and values can be
     counted), a value of a set or below a node of a hierarchy. A node under which the release names
     no value is taken by its label: as an interval or part of a year where it reads as one, as it
-    stands in a column of text, and else as missing. A withheld cell (`*`) gets the value of another
+    stands in a column of text (a masked `102**` stays `102**`, which is nobody's value), and else
+    as missing. A withheld cell (`*`) gets the value of another
     row; where all are withheld, one of the manifest's domain. Tables that share only the group
     (`anatomized`) are joined at random within each group. `sliced` and `local` records stay as
-    they are published: their blocks and buckets were dealt at random when they were made.
+    they are published: their blocks and buckets were dealt at random when they were made. In the
+    place of a random set (`sets`) stands a value drawn by how likely the set makes it, given how
+    often values occur (`set_microdata.py`); joint attributes `a & b` are two columns again. So it
+    is with cells that were replaced at random, by their matrices (`transition_tables.py`). Means of
+    groups (`parameters.microaggregated`) stay what they are.
 
     *What it is not.* No row is evidence about any person. Cells are drawn one by one, so that
     joint statistics are destroyed: within a group those of generalised attributes, across blocks,
-    tables and buckets those of all. Spread is overstated, and a second table differs from the
-    first; ask `answer` for counts and sums, with their bounds. Fake records (`parameters.fakes` of
-    them) are not marked, and stay.
+    tables and buckets those of all; of random sets those with exact attributes are weakened. Spread
+    is overstated, and a second table differs from the first; ask `answer` for counts and sums, with
+    their bounds. Fake records (`parameters.fakes` of them) are not marked, and stay.
 
-    Refuses (ParameterError) the layout `sets`, whose cells are not to be read one by one; and
-    (ReleaseDamaged) a release whose cells or groups do not fit its manifest.
+    Refuses (ReleaseDamaged) a release whose cells or groups do not fit its manifest.
 
     >>> import sfumato as sf
     >>> people = pa.table({"age": [25, 28, 41, 47], "illness": ["Flu", "Fever", "HIV", "Flu"]})
@@ -57,7 +61,7 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
     >>> sorted(age // 20 for age in rows["age"].to_pylist())
     [1, 1, 2, 2]
     """
-    return plausible_table(release, [entry.name for entry in release.manifest.attributes], rng)
+    return plausible_table(release, names_of_rows(release.manifest), rng)
 
 
 def plausible_table(
@@ -66,25 +70,30 @@ def plausible_table(
     """Return some attributes of one table that the release may have come from; see `to_microdata`.
 
     With `redealt`, blocks and buckets are dealt once more within their groups, so that two tables
-    differ as much as what the release may have come from.
+    differ as much as what the release may have come from. Parts of joint attributes can be asked
+    for.
     """
     manifest = release.manifest
-    if manifest.layout in _RECORDS:
-        tables = [release.tables["records"]]
-        if redealt:
-            tables = dealt_anew(release, attributes, rng)
-    elif manifest.layout == "anatomized":
+    if is_randomised(manifest):
+        return plausible_rows(release, attributes, rng)
+    columns: dict[str, pa.Array] = {}
+    if manifest.layout == "sets":
+        columns = drawn_from_sets(release, attributes, rng)
+    if manifest.layout == "anatomized":
         tables = _joined(release, attributes, rng)
+    elif redealt and manifest.layout in _DEALT:
+        tables = dealt_anew(release, attributes, rng)
     else:
-        raise ParameterError(f"no table of records is drawn from the layout {manifest.layout}")
-    columns = {}
+        tables = [release.tables["records"]]
     for name in attributes:
+        if name in columns:
+            continue
         entry = manifest.attribute(name)
         holder = next((table for table in tables if name in table.column_names), None)
         if holder is None:
             raise ReleaseDamaged(f"no table holds the attribute '{name}'")
         columns[name] = _drawn(holder, entry, release.hierarchies.get(name), rng)
-    return pa.table(columns)
+    return pa.table({name: columns[name] for name in attributes})
 
 
 def _joined(
@@ -131,7 +140,7 @@ def _drawn(
     slots[hidden] = len(texts) + 1 + place
     reader = CellReader(entry, hierarchy)
     choices = reader.read(texts, [texts[code] for code in exact.tolist()])
-    return _draw(choices, slots, reader.line, rng)
+    return draw(choices, slots, reader.line, rng)
 
 
 def _in_bucket(table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
@@ -140,62 +149,3 @@ def _in_bucket(table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
         return np.zeros(table.num_rows, np.bool_)
     told = table[buckets].is_valid().combine_chunks().to_numpy(zero_copy_only=False)
     return np.asarray(told, np.bool_)
-
-
-def _draw(
-    choices: Choices, slots: Ints, line: NumberLine | None, rng: np.random.Generator
-) -> pa.Array:
-    """Return a value for each row, given the number of its cell."""
-    counts = np.diff(choices.first)
-    options = choices.option[choices.first[slots] + rng.integers(0, counts[slots])]
-    pool = choices.values
-    ranged = np.flatnonzero(choices.is_range[slots])
-    if line is not None and len(ranged):
-        numbers, is_missing = _numbers(choices, slots[ranged], line, rng)
-        places = len(pool) + np.arange(len(ranged))
-        options[ranged] = np.where(is_missing, MISSING, places)
-        pool = pa.concat_arrays([pool, numbers])
-    withheld = choices.is_anything[slots]
-    told = np.flatnonzero(~withheld)
-    if withheld.any() and len(told):
-        options[withheld] = options[told[rng.integers(0, len(told), int(withheld.sum()))]]
-    return pool.take(pa.array(options, mask=options == MISSING))
-
-
-def _numbers(
-    choices: Choices, slots: Ints, line: NumberLine, rng: np.random.Generator
-) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-    """Return a number for each row whose cell is a range, and whether it is missing after all."""
-    if not line.is_grid:
-        # along the numbers, not along the floats that there are; a missing one has no weight there
-        both = choices.low.astype(np.int64), choices.high.astype(np.int64)
-        low, high = (line.positions(ticks)[slots] for ticks in both)
-        share = rng.random(len(slots))
-        reals = np.clip(low * (1.0 - share) + high * share, low, high)
-        narrow = pa.array(reals.astype(line.dtype.to_pandas_dtype()))
-        return narrow, np.zeros(len(slots), np.bool_)
-    step = line.step
-    counted = (choices.high - choices.low) // step + 1
-    ends = max(counted.max(), choices.high.max(), -choices.low.min())
-    width = np.int64 if ends < _LARGEST else object  # numbers of Python where 64 bits do not do
-    values = counted.astype(width)[slots]
-    offset = _below(values + choices.with_null[slots], rng)
-    is_missing = np.asarray(offset == values, np.bool_)
-    ticks = choices.low.astype(width)[slots] + np.where(is_missing, 0, offset) * step
-    if not pa.types.is_decimal(line.dtype):
-        return line.values(ticks), is_missing
-    different, place = np.unique(ticks, return_inverse=True)  # each is made by Python
-    return line.values(different).take(pa.array(place)), is_missing
-
-
-def _below(limits: Ticks, rng: np.random.Generator) -> npt.NDArray[Any]:
-    """Return for each limit a whole number from 0 to below it, all equally likely.
-
-    Limits beyond 64 bits, which have 256 at most, are met to one part in 2 ** 100.
-    """
-    if limits.dtype != object:
-        return np.asarray(rng.integers(0, limits))
-    whole = np.zeros(len(limits), object)
-    for _ in range(_PARTS):
-        whole = whole * 2**_BITS + rng.integers(0, 2**_BITS, len(limits)).astype(object)
-    return np.asarray(whole * limits // 2 ** (_PARTS * _BITS))

@@ -20,6 +20,8 @@ from sfumato.answers.microdata import plausible_table
 from sfumato.answers.randomized import share_of
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import AttributeEntry, Manifest, Release
+from sfumato.release.microaggregated import microaggregated
+from sfumato.release.transitions import read_transitions
 from sfumato.schema.attribute import Role
 from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import comparable_type
@@ -144,6 +146,8 @@ class _Chance:
     is_noisy: bool
     of_people: bool
     redrawn: frozenset[str]
+    replaced: frozenset[str] = frozenset()
+    means: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, manifest: Manifest) -> _Chance:
@@ -163,6 +167,8 @@ class _Chance:
             frozenset(
                 e.name for e in manifest.attributes if perturb > 0 and e.role is Role.SENSITIVE
             ),
+            frozenset(read_transitions(manifest)),
+            microaggregated(manifest),
         )
 
     def corrected(
@@ -190,6 +196,16 @@ class _Chance:
     def notes(self, attributes: Sequence[str]) -> tuple[str, ...]:
         """Return why there are no standard errors, nothing where there are."""
         notes = []
+        if not self.replaced.isdisjoint(attributes):
+            notes.append(
+                "no standard errors: cells were replaced at random, and are drawn attribute by "
+                "attribute here, which weakens what goes together; use the method `inverse`"
+            )
+        if not self.means.isdisjoint(attributes):
+            notes.append(
+                "no standard errors: cells are means of groups, and so nobody's own values; counts "
+                "are those of the means"
+            )
         if self.is_noisy:
             notes.append("no standard errors: the counts of this release are noisy")
         if self.of_people:

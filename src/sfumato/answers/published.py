@@ -12,16 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.answers.number_line import NumberLine
-from sfumato.answers.reading import read_slots
+from sfumato.answers.reading import open_slots, read_slots
 from sfumato.answers.set_axes import read_axis
 from sfumato.answers.set_slots import SetDomains
 from sfumato.answers.sheet import check_published
 from sfumato.answers.slots import Slots
 from sfumato.answers.summands import Summands
+from sfumato.answers.transition_axes import behind_cells
 from sfumato.answers.verdict import NEVER, Verdict, judge
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.predicates.expression import And, Predicate, negation_normal_form
 from sfumato.release import Release
+from sfumato.release.microaggregated import microaggregated
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.text import to_texts
 
@@ -126,11 +129,18 @@ class Published:
             check_published(self._release, name)
             entry = self._release.manifest.attribute(name)
             hierarchy = self._release.hierarchies.get(name)
-            self._slots[name] = read_slots(self._table(name), entry, hierarchy)
+            is_mean = name in microaggregated(self._release.manifest)
+            self._slots[name] = (
+                open_slots(self._table(name), entry)
+                if is_mean
+                else read_slots(self._table(name), entry, hierarchy)
+            )
         return self._slots[name]
 
     def _table(self, name: str) -> pa.Table:
         """Return the columns of an attribute: its cells, and their buckets."""
+        if is_randomised(self._release.manifest):
+            return pa.table({name: behind_cells(self._release, name)})
         for entry in self._release.manifest.tables:
             if name in entry.attributes and not entry.name.startswith("units"):
                 table = self._release.tables[entry.name]

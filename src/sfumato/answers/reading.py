@@ -57,6 +57,21 @@ def read_slots(table: pa.Table, entry: AttributeEntry, hierarchy: Hierarchy | No
         ) from None
 
 
+def open_slots(table: pa.Table, entry: AttributeEntry) -> Slots:
+    """Return the slots of an attribute whose cells are nobody's value: means of groups.
+
+    What stands behind a cell may be any number of the domain, which such an attribute has only if
+    the policy states it, and without one any number at all. It is missing where the cell is.
+    """
+    missing = table[entry.name].is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    contents = _Contents(entry, None)
+    contents.add_any_number()
+    contents.add(Null())
+    none = np.full(table.num_rows, -1, np.int32)
+    values = pa.nulls(0, entry.dtype)
+    return contents.slots(values, missing.astype(np.int32), none, np.zeros(0, np.int64))
+
+
 def _buckets(table: pa.Table, name: str) -> Codes:
     """Return the bucket of each row, -1 for none."""
     column = name + RESERVED_SUFFIX
@@ -136,6 +151,15 @@ class _Contents:
             case Star():
                 self._add_anything(slot)
                 self._entries.add(slot, _MISSING, weight=0)
+
+    def add_any_number(self) -> None:
+        """Take a cell that may be any number of the domain, and is not missing."""
+        slot = self._count
+        self._count += 1
+        if self._domain is None:
+            self._entries.add(slot, _UNKNOWN, weight=0)
+        else:
+            self._ranges.append((slot, *self._domain))
 
     def exact_atom(self, cell: Cell) -> int:
         """Return the atom of a cell in a bucket, which must be exact."""

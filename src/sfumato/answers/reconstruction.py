@@ -15,11 +15,13 @@ import pyarrow as pa
 from sfumato.answers import set_estimators
 from sfumato.answers.joint_parts import joints
 from sfumato.answers.plausible import TABLES, plausible_counts
-from sfumato.answers.set_axes import RECORDS, Axis, read_axis
+from sfumato.answers.set_axes import OTHER_MAKERS, RECORDS, Axis, read_axis
 from sfumato.answers.set_counts import containing
 from sfumato.answers.set_parts import Parting, joint_axis
+from sfumato.answers.transition_tables import inverse_table
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Manifest, Release
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.text import to_texts
 
 Reals = npt.NDArray[np.float64]
@@ -29,9 +31,8 @@ METHODS: tuple[Method, ...] = get_args(Method)
 # What is for sets alone; the one for all other layouts; and what draws at random.
 OF_SETS: tuple[Method, ...] = ("bayes", "inverse", "value-adding", "random")
 DRAWING: tuple[Method, ...] = ("random", "plausible")
-# What rests on sets having been drawn at random, and makers who draw them otherwise.
+# What rests on sets having been drawn at random.
 _BY_CHANCE: tuple[Method, ...] = ("bayes", "inverse")
-_OTHER_MAKERS = ("rating",)
 # Cells of a cross table. The work takes about five tables of eight bytes a cell.
 MOST_CELLS = 50_000_000
 COUNT = "count"
@@ -101,9 +102,11 @@ class Reconstruction:
 
 def default_method(manifest: Manifest) -> Method:
     """Return the method that is taken where none is asked for."""
+    if is_randomised(manifest):
+        return "inverse"
     if manifest.layout != "sets":
         return "plausible"
-    return "value-adding" if manifest.method in _OTHER_MAKERS else "bayes"
+    return "value-adding" if manifest.method in OTHER_MAKERS else "bayes"
 
 
 def reconstruct(
@@ -113,13 +116,16 @@ def reconstruct(
     rng: np.random.Generator | None = None,
     tables: int = TABLES,
 ) -> Reconstruction:
-    """Return the estimated cross table of some attributes.
+    """Return the estimated cross table of some attributes; suppressed rows are in no count.
 
     From the layout `sets`: `bayes` (the default) and `value-adding` are the paper's; `inverse` is
     unbiased and has standard errors, but may be negative; `random` is the paper's baseline.
     Attributes that were not randomised take part with the values that they have. Of attributes
     that were randomised as one, `a & b`, each can be asked for: the other is summed out, and the
     standard errors of `inverse` are then not known.
+
+    From cells that were replaced at random by published matrices (method `pram`): `inverse`, which
+    is unbiased and has standard errors, but may be negative; or `plausible`.
 
     From other layouts: `plausible`, the mean over so many plausible `tables`, with standard errors
     of what the release leaves open if it does so evenly; see `answers/plausible.py`. It and
@@ -135,6 +141,9 @@ def reconstruct(
     method = default_method(manifest) if method is None else method
     _check_method(manifest, method, rng)
     _check_names(manifest, names)
+    if is_randomised(manifest) and method == "inverse":
+        values, counts, se = inverse_table(release, names, MOST_CELLS)
+        return Reconstruction(names, values, counts, se, method, manifest.rows)
     if manifest.layout != "sets":
         assert rng is not None
         found = plausible_counts(release, names, tables, MOST_CELLS, rng)
@@ -163,14 +172,15 @@ def _check_method(manifest: Manifest, method: Method, rng: np.random.Generator |
         raise ParameterError(
             f"the method `{method}` is for other layouts than sets; use one of {', '.join(OF_SETS)}"
         )
-    if manifest.layout != "sets" and method in OF_SETS:
+    of_matrices: tuple[Method, ...] = ("inverse",) if is_randomised(manifest) else ()
+    if manifest.layout != "sets" and method in OF_SETS and method not in of_matrices:
         raise ParameterError(
             f"the method `{method}` is for the layout sets, and this release has "
-            f"{manifest.layout}; use `plausible`"
+            f"{manifest.layout}; use {' or '.join(f'`{m}`' for m in (*of_matrices, 'plausible'))}"
         )
     if method in DRAWING and rng is None:
         raise ParameterError(f"the method `{method}` needs a generator, `rng`")
-    if manifest.method in _OTHER_MAKERS and method in _BY_CHANCE:
+    if manifest.method in OTHER_MAKERS and method in _BY_CHANCE:
         raise ParameterError(
             f"the sets of {manifest.method} were not drawn at random, which `{method}` "
             "rests on; use the method `value-adding`"

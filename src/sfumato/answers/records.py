@@ -40,14 +40,19 @@ class Runs:
 class Records:
     """The table `records` of a release."""
 
-    def __init__(self, release: Release) -> None:
-        self._sheet = Sheet(release, "records")
+    def __init__(self, release: Release, nobodys: frozenset[str] = frozenset()) -> None:
+        self._sheet = Sheet(release, "records", nobodys)
         self._alike: dict[str, tuple[Codes, Bools]] = {}
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return self._sheet.rows
+
+    @property
+    def starts(self) -> Codes:
+        """Where each group starts, and after the last one its end."""
+        return self._sheet.starts
 
     def read(self, name: str) -> Slots:
         """Return the slots of an attribute; ParameterError where it is not published."""

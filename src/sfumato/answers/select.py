@@ -14,7 +14,8 @@ from sfumato.answers.estimate import Asked, Average, Count, Query, Sum
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import Predicate, unknown_column
 from sfumato.predicates.parse import parse
-from sfumato.predicates.tokens import check_alone, describe, is_name, refusal, words
+from sfumato.predicates.places import of_query, refusal
+from sfumato.predicates.tokens import check_alone, describe, is_name, words
 
 EXAMPLE = "SELECT COUNT(*) WHERE age >= 30"
 TABLE = "release"  # the one name that FROM may have
@@ -71,14 +72,8 @@ def select(text: str, columns: Collection[str] | None = None) -> Query:
     sfumato.errors.ParameterError: query, character 8: `MAX` is not answered; \
 write COUNT(*), SUM(column) or AVG(column)
     """
-    try:
+    with of_query():
         return _Reader(text, columns).query()
-    except ParameterError as error:
-        message = str(error)  # of the parser of predicates, some of them
-        prefix = "predicate, "
-        if message.startswith(prefix):
-            raise ParameterError(f"query, {message.removeprefix(prefix)}") from None
-        raise
 
 
 class _Reader:
@@ -151,8 +146,8 @@ class _Reader:
                 )
             aggregate = Count()
         else:
-            column = self._column(f"{name} takes the name of a column").text
-            aggregate = Sum(column) if name == "SUM" else Average(column)
+            column = self._column(f"{name} takes the name of a column")
+            aggregate = (Sum if name == "SUM" else Average)(column.text, column.start)
         if not self._takes(TokenType.R_PAREN):
             raise self._refusal(f"{name} takes nothing more; calculate with the answers")
         return aggregate

@@ -38,7 +38,7 @@ from sfumato.answers.parts import (
     parts_of,
     take_apart,
 )
-from sfumato.answers.set_axes import RECORDS, read_axis
+from sfumato.answers.set_axes import OTHER_MAKERS, RECORDS, read_axis
 from sfumato.answers.set_levels import Cells, Levels, SetColumn
 from sfumato.answers.set_slots import SetDomains
 from sfumato.answers.set_sums import Amounts, read_amounts, sum_bounds, sum_moments
@@ -50,9 +50,6 @@ from sfumato.release.set_columns import code_type
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-# Makers of sets that are not drawn at random.
-_OTHER_MAKERS = ("rating",)
 
 
 class SetAnswers:
@@ -154,9 +151,9 @@ class SetAnswers:
         if name not in self._columns:
             axis = read_axis(self._release, name)
             members = np.ascontiguousarray(axis.members.T, code_type(axis.size))
-            is_random = self._release.manifest.method not in _OTHER_MAKERS or axis.eta == 1
+            is_random = self._release.manifest.method not in OTHER_MAKERS or axis.eta == 1
             self._columns[name] = SetColumn(
-                name, axis.values, members, axis.own, axis.other, is_random
+                name, axis.values, members, axis.own, axis.other, axis.telling, is_random
             )
         return self._columns[name]
 

@@ -27,6 +27,8 @@ from sfumato.schema.text import from_texts, to_texts
 Codes = npt.NDArray[np.int32]
 
 RECORDS = "records"
+# Makers of sets that are not drawn at random.
+OTHER_MAKERS = ("rating",)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,7 +37,8 @@ class Axis:
 
     `members` has the codes of each record's set, in ascending order: positions in `values`, which
     are all values of the domain, a missing one being null. A set holds a record's own value with
-    probability `own`, and any other one with probability `other`.
+    probability `own`, and any other one with probability `other`; `telling` is their difference.
+    By Bayes a set makes its members likelier by the factor `own`, and other values by `outside`.
     """
 
     name: str
@@ -43,6 +46,8 @@ class Axis:
     members: Codes
     own: float
     other: float
+    telling: float
+    outside: float
 
     @property
     def size(self) -> int:
@@ -57,7 +62,7 @@ class Axis:
     @property
     def is_telling(self) -> bool:
         """Whether a value that is there is more often in a set than one that is not."""
-        return self.own > self.other
+        return self.telling > 0
 
 
 def read_axis(release: Release, name: str) -> Axis:
@@ -75,7 +80,8 @@ def read_axis(release: Release, name: str) -> Axis:
     made = _randomization(name, sets[name], len(values))
     if len(members) and members.shape[1] != made.eta:
         raise _damage(name, "has sets of another size than the manifest says")
-    return Axis(name, values, members, made.contains_own, made.contains_other)
+    chances = made.contains_own, made.contains_other, made.telling, made.outside
+    return Axis(name, values, members, *chances)
 
 
 def _randomization(name: str, stated: Any, size: int) -> Randomization:
@@ -107,7 +113,7 @@ def _exact_axis(entry: AttributeEntry, column: pa.ChunkedArray) -> Axis:
         # domains of exact attributes list no missing value
         listed = pa.concat_arrays([listed, pa.nulls(1, pa.string())])
     codes = _coded(entry, listed, found, texts)
-    return Axis(entry.name, _typed(entry, listed), codes.reshape(-1, 1), 1.0, 0.0)
+    return Axis(entry.name, _typed(entry, listed), codes.reshape(-1, 1), 1.0, 0.0, 1.0, 0.0)
 
 
 def _members(entry: AttributeEntry, column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:

@@ -52,7 +52,7 @@ def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
     Source: the sensitive-QID paper, section V-D2; Varadhan, Roland, "Simple and globally convergent
     methods for accelerating the convergence of any EM algorithm" (2008), scheme S3.
     """
-    mixing = [(axis.own - axis.other, axis.other) for axis in axes]
+    mixing = [(axis.telling, axis.other) for axis in axes]
     table, small = counts.copy(), TOLERANCE * counts.sum()
     inside = prod(axis.eta for axis in axes)
     least = min(small, FEWEST_MOVED * inside)
@@ -78,9 +78,9 @@ def bayes(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, int, bool]:
 
 def _is_explained(axes: Sequence[Axis], counts: Reals, table: Reals) -> bool:
     """Return whether the counts differ from those expected by less than chance lets them."""
-    once = _applied([(axis.own - axis.other, axis.other) for axis in axes], table)
+    once = _applied([(axis.telling, axis.other) for axis in axes], table)
     # a record's set has a cell or not, with a chance c: its variance is c − c²
-    squares = [(axis.own**2 - axis.other**2, axis.other**2) for axis in axes]
+    squares = [(axis.telling * (axis.own + axis.other), axis.other**2) for axis in axes]
     variance = float(once.sum() - _applied(squares, table).sum())
     left = counts - once
     return float(np.vdot(left, left)) <= EXPLAINED * variance
@@ -145,7 +145,7 @@ def inverse(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, Reals]:
                 "invert; leave the attribute out or use another method"
             )
     # The sum of w along an axis is η times that without the axis: −y of a record is −y/η of w.
-    own = [axis.own - axis.other for axis in axes]
+    own = [axis.telling for axis in axes]
     factors = [(1 / c, -a.other / (a.eta * c)) for a, c in zip(axes, own, strict=True)]
     table = _applied(factors, counts)
     squares = [

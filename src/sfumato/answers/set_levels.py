@@ -48,8 +48,8 @@ class SetColumn:
     """A published column: every record's set, as codes of the domain's `values`.
 
     `members` has a line for each member of a set, which goes through all records.
-    A set holds a record's own value with probability `own`, and any other with `other`. Sets that
-    were not drawn at random (`is_random`) tell that alone, if at all.
+    A set holds a record's own value with probability `own`, and any other with `other`, which is
+    less by `telling`. Sets that were not drawn at random (`is_random`) tell that alone, if at all.
     """
 
     name: str
@@ -57,6 +57,7 @@ class SetColumn:
     members: Codes
     own: float
     other: float
+    telling: float
     is_random: bool
 
     @property
@@ -79,13 +80,12 @@ class SetColumn:
         """
         if not self.is_random:
             return 1.0 / self.eta, np.zeros_like(totals)
-        if not self.own > self.other:
+        if not self.telling > 0:
             raise ParameterError(
                 f"the sets of '{self.name}' do not depend on the value, so they answer nothing; "
                 "leave the attribute out"
             )
-        telling = self.own - self.other
-        return 1.0 / telling, -self.other * totals / telling
+        return 1.0 / self.telling, -self.other * totals / self.telling
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,11 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.answers.joint_parts import Joint, joints, parts_of_values
+from sfumato.answers.joint_parts import joints, parts_of_values
 from sfumato.answers.reading import read_slots
 from sfumato.answers.slots import Slots
 from sfumato.errors import ParameterError, ReleaseDamaged
-from sfumato.predicates.expression import (
-    unknown_column,
-)
+from sfumato.predicates.expression import unknown_column
 from sfumato.release import AttributeEntry, Manifest
 from sfumato.release.cells import quote
 from sfumato.release.dtypes import dtype_from_name, dtype_name
@@ -62,15 +60,16 @@ class SetDomains:
         Refuses (ReleaseDamaged) values that do not read as what the manifest says they are.
         """
         if name not in self._slots:
-            if name in self._joints and self.column_of[name] != name:
-                self._slots[name] = self._read_part(self._joints[name], name)
+            if self.is_binned(name):
+                entry, texts = self.ranges(name, values)
+                self._slots[name] = read_slots(pa.table({name: texts}), entry, None)
+            elif self.column_of[name] != name:
+                self._slots[name] = self._read_part(name, values)
             else:
                 self._slots[name] = self._read_whole(self._manifest.attribute(name), values)
         return self._slots[name]
 
     def _read_whole(self, entry: AttributeEntry, values: pa.Array) -> Slots:
-        if entry.name in self._bins:
-            return self._read_ranges(entry.name, to_texts(values))
         kind = entry.kind
         if is_number(entry.dtype) and kind is Kind.ORDINAL and _ascends(values):
             kind = Kind.NUMERIC  # sets know numbers as a list, and questions name any number
@@ -78,25 +77,37 @@ class SetDomains:
         entry = entry.model_copy(update={"kind": kind, "domain": listed})
         return _read(entry, values)
 
-    def _read_part(self, joint: Joint, name: str) -> Slots:
-        entry = self._manifest.attribute(joint.name)
-        place = joint.parts.index(name)
-        texts = [parts[place] for parts in parts_of_values(entry, joint)]
-        if name in self._bins:
-            return self._read_ranges(name, pa.array(texts, pa.string()))
-        dtype, kind = self._form(name)
-        known = tuple(dict.fromkeys(text for text in texts if text is not None))
+    def values(self, name: str, values: pa.Array) -> pa.Array:
+        """Return an attribute's value for each value of its column; not of ranges.
+
+        Refuses (ReleaseDamaged) parts that are not of the type that the manifest says.
+        """
+        if self.column_of[name] == name:
+            return values
+        texts = pa.array(self._texts_of_part(name), pa.string())
         try:
-            values = from_texts(pa.array(texts, pa.string()), dtype)
+            return from_texts(texts, self._form(name)[0])
         except (ValueError, pa.ArrowException):
             raise ReleaseDamaged(f"'{name}' has values that are not of its type") from None
-        # the values of an ordinal part stand in their order
-        listed = None if kind is Kind.NUMERIC else known
-        return _read(_entry(name, kind, dtype, listed), values)
 
-    def _read_ranges(self, name: str, texts: pa.Array) -> Slots:
-        entry = _entry(name, Kind.NUMERIC, self._form(name)[0], None)
-        return read_slots(pa.table({name: texts}), entry, None)
+    def ranges(self, name: str, values: pa.Array) -> tuple[AttributeEntry, pa.Array]:
+        """Return what a binned attribute is, and its range for each value of its column."""
+        is_whole = self.column_of[name] == name
+        texts = to_texts(values) if is_whole else pa.array(self._texts_of_part(name), pa.string())
+        return _entry(name, Kind.NUMERIC, self._form(name)[0], None), texts
+
+    def _texts_of_part(self, name: str) -> list[str | None]:
+        joint = self._joints[name]
+        place = joint.parts.index(name)
+        return [
+            each[place] for each in parts_of_values(self._manifest.attribute(joint.name), joint)
+        ]
+
+    def _read_part(self, name: str, values: pa.Array) -> Slots:
+        kind, own = self._form(name)[1], self.values(name, values)
+        # the values of an ordinal part stand in their order
+        known = tuple(dict.fromkeys(_known(to_texts(own))))
+        return _read(_entry(name, kind, own.type, None if kind is Kind.NUMERIC else known), own)
 
     def _form(self, name: str) -> tuple[pa.DataType, Kind]:
         """Return the type and kind of an attribute that the release shows as labels."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.answers.reading import read_slots
+from sfumato.answers.reading import open_slots, read_slots
 from sfumato.answers.slots import Slots
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.predicates.expression import unknown_column
@@ -23,13 +23,17 @@ Codes = npt.NDArray[np.int32]
 class Sheet:
     """One table of a release; rows keep no order but that of their groups.
 
-    `starts` has where each group starts, and after the last one its end.
+    `starts` has where each group starts, and after the last one its end. Cells of the attributes
+    `nobodys` are nobody's own values, and may stand for any.
 
     Refuses (ReleaseDamaged) groups that are not numbered from 1 without a gap.
     """
 
-    def __init__(self, release: Release, table: str) -> None:
+    def __init__(
+        self, release: Release, table: str, nobodys: frozenset[str] = frozenset()
+    ) -> None:
         self._release = release
+        self._nobodys = nobodys
         self._table = release.tables[table]
         self._slots: dict[str, Slots] = {}
         self._codes: dict[str, npt.NDArray[Any]] = {}
@@ -79,7 +83,11 @@ class Sheet:
             columns = [c for c in (name, name + RESERVED_SUFFIX) if c in self._table.column_names]
             part = self._table.select(columns).take(pa.array(self._order))
             entry, hierarchy = self._release.manifest.attribute(name), self._release.hierarchies
-            self._slots[name] = read_slots(part, entry, hierarchy.get(name))
+            self._slots[name] = (
+                open_slots(part, entry)
+                if name in self._nobodys
+                else read_slots(part, entry, hierarchy.get(name))
+            )
         return self._slots[name]
 
     def codes(self, name: str) -> npt.NDArray[Any]:

@@ -23,6 +23,18 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _EXACT = 2.0**53  # up to here floats hold every whole number
 
 
+class Unsummable(ParameterError):  # noqa: N818 -- named as those of `errors.py`
+    """That an attribute cannot be added up; `{}` in the reason is what was asked for."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        self._column, self._reason = column, reason
+        super().__init__(self.said("SUM"))
+
+    def said(self, aggregate: str) -> str:
+        """Return the message for an aggregate."""
+        return f"column '{self._column}' {self._reason.replace('{}', aggregate)}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
     """The least and greatest number that a slot may hold, of those where a predicate is true (or
@@ -52,10 +64,11 @@ class Summands:
         self._slots = slots
         self._about = 0.0
         named = line.positions(line.ticks(slots.values))
-        # an unknown number is only limited by its type
+        # an unknown number is only limited by its type, which for a wide one is no limit
         ends = [-np.inf, np.inf]
         if line.is_grid:
-            ends = line.positions(np.array(line.reach, dtype=object)).tolist()
+            reach = line.positions(np.array(line.reach, dtype=object))
+            ends = [end if abs(end) < _EXACT else np.copysign(np.inf, end) for end in reach]
         # atoms: the named values, unknown ones, and missing ones, which add nothing
         self._low = np.concatenate([named, [ends[0], 0.0]])
         self._high = np.concatenate([named, [ends[1], 0.0]])
@@ -144,7 +157,7 @@ def line_of_numbers(slots: Slots) -> NumberLine:
     if line is None or not (
         pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
     ):
-        raise ParameterError(f"column '{slots.entry.name}' holds {dtype}; SUM needs numbers")
+        raise Unsummable(slots.entry.name, f"holds {dtype}; {{}} needs numbers")
     return line
 
 

@@ -133,10 +133,6 @@ class Adversary:
         first, kind = kinds_of([self.side.people[name][rows] for name in self.known])
         return rows[first], kind
 
-    def fits(self, rows: Ints) -> Fits:
-        """Return the groups that people may be in, with weights: how many records fit each."""
-        return self.fitter.find({name: self.side.people[name][rows] for name in self.known})
-
     def fits_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
         """Return the groups of people, so many people at a time as fit into memory."""
         return self.fitter.in_parts({name: self.side.people[name][rows] for name in self.known})

@@ -29,9 +29,13 @@ from sfumato.attacks.outcome import OUTSIDE, Outcome, Verdict
 from sfumato.attacks.probabilistic import probabilistic
 from sfumato.attacks.republication import republication
 from sfumato.attacks.set_adversary import SetAdversary
+from sfumato.attacks.transition_adversary import TransitionAdversary
+from sfumato.attacks.transition_bayes import transition_bayes
 from sfumato.errors import ParameterError
 from sfumato.randomness import Randomness, split
 from sfumato.release import Release
+from sfumato.release.beside import about_left_out, beside, controls_beside, recoded_otherwise
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.frames import as_arrow
 
 SAMPLE: Final = 2_000
@@ -43,14 +47,16 @@ _MADE_UP: Final = "the same attack on made-up people outside the data"
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """What an attack is run with: the adversary that all share, the original, the folder of the
-    release if it is in one, randomness of the attack's own, and an earlier release of the table
-    with its original if there is one."""
+    release if it is in one, randomness of the attack's own, an earlier release of the table with
+    its original if there is one, and the release as it was published, if that has more than can be
+    compared with the original."""
 
     eyes: Eyes
     original: pa.Table
     path: str | PathLike[str] | None
     rng: np.random.Generator
     earlier: tuple[Release, pa.Table] | None = None
+    published: Release | None = None
 
 
 def _again(scene: Scene) -> list[Outcome]:
@@ -58,6 +64,8 @@ def _again(scene: Scene) -> list[Outcome]:
     if scene.earlier is None:
         return []
     earlier, table = scene.earlier
+    if any(is_randomised(each.manifest) for each in (earlier, scene.eyes.release)):
+        return []  # whose cells exclude nothing, so that there is nothing to intersect
     releases, tables = (earlier, scene.eyes.release), (table, scene.original)
     return republication(*releases, *tables, sample=len(scene.eyes.targets), rng=scene.rng)
 
@@ -72,9 +80,7 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
     "corruption": lambda scene: corruption(scene.eyes),
     "fakes": lambda scene: fits_nobody(scene.eyes),
     "definetti": lambda scene: _in_groups(scene, lambda eyes: definetti(eyes, rng=scene.rng)),
-    "joint-bayes": lambda scene: (
-        joint_bayes(scene.eyes, rng=scene.rng) if isinstance(scene.eyes, SetAdversary) else []
-    ),
+    "joint-bayes": lambda scene: _joint_bayes(scene),
     "minimality": lambda scene: _in_groups(scene, lambda eyes: minimality(eyes, rng=scene.rng)),
     "downcoding": lambda scene: _in_groups(
         scene,
@@ -84,6 +90,7 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
         scene.eyes.release,
         scene.original,
         path=scene.path,
+        published=scene.published,
         adversary=scene.eyes,
         rng=scene.rng,
     ),
@@ -99,6 +106,15 @@ LAYOUTS: Final[dict[str, tuple[str, ...]]] = {
     "minimality": ("generalized",),
     "downcoding": ("generalized",),
 }
+
+
+def _joint_bayes(scene: Scene) -> list[Outcome]:
+    """Return what sets, or replaced cells, tell of a secret: nothing of other releases."""
+    if isinstance(scene.eyes, TransitionAdversary):
+        return transition_bayes(scene.eyes)
+    if isinstance(scene.eyes, SetAdversary):
+        return joint_bayes(scene.eyes, rng=scene.rng)
+    return []
 
 
 def _in_groups(scene: Scene, run: Callable[[Adversary], list[Outcome]]) -> list[Outcome]:
@@ -120,8 +136,9 @@ class AttackReport:
     """What came of all attacks on a release.
 
     `outcomes` come with the names of their attacks in the registry. `controls_are` says who the
-    people outside the data are. Where no attack does better than its rivals, the verdicts call any
-    of them a risk with a probability of at most `error`, but for what is certain.
+    people outside the data are, `notes` how the original was made comparable. Where no attack does
+    better than its rivals, the verdicts call any of them a risk with a probability of at most
+    `error`, but for what is certain.
     """
 
     method: str
@@ -134,6 +151,7 @@ class AttackReport:
     error: float
     attacks: tuple[str, ...]
     named: tuple[tuple[str, Outcome], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -198,6 +216,7 @@ class AttackReport:
             "risks": len(self.risks),
             "outcomes": [{"name": name, **outcome.to_dict()} for name, outcome in self.named],
             "gdpr": [each.to_dict() for each in self.gdpr],
+            "notes": list(self.notes),
             "sentence": self.sentence(),
         }
 
@@ -219,7 +238,9 @@ def attack(
     it, with the same columns (those that people keep secret may be lacking); without it such
     people are made up. At most `sample` people of each are looked at, drawn by `rng`. `path` is the
     folder of the release, for attacks on the files themselves. `earlier` is a release of the table
-    before it grew, with what the table was then.
+    before it grew, with what the table was then. All tables are as they were before a policy
+    recoded them: they are recoded here as the manifest says. Attributes whose dates were shifted
+    are left out.
 
     A verdict of risk takes intervals of the confidence 1 - 0.05/m, for m outcomes: so that where
     no attack does better than its rivals, any is called a risk at most once in twenty runs.
@@ -237,9 +258,10 @@ def attack(
     if sample < 1:
         raise ParameterError("`sample` must be 1 or more")
     rng = rng or Randomness.fresh().generator("attacks")
-    table = as_arrow(original)
-    others = None if controls is None else as_arrow(controls)
-    before = None if earlier is None else (earlier[0], as_arrow(earlier[1]))
+    before, notes = _earlier(release, earlier)
+    pair = beside(release, as_arrow(original))
+    others = None if controls is None else controls_beside(release, as_arrow(controls))
+    published, release, table = release, pair.release, pair.original
     # every attack draws on its own, so that it finds the same whichever others are run
     mine, *theirs = split(rng, 1 + len(ATTACKS))
     eyes = adversary_of(release, table, others, sample=sample, rng=mine)
@@ -247,7 +269,7 @@ def attack(
     found = [
         (name, outcome)
         for name in chosen
-        for outcome in ATTACKS[name](Scene(eyes, table, path, own[name], before))
+        for outcome in ATTACKS[name](Scene(eyes, table, path, own[name], before, published))
     ]
     if not found:
         raise ParameterError(_no_meaning(chosen, release, before is not None))
@@ -265,7 +287,19 @@ def attack(
         error=ERROR,
         attacks=tuple(chosen),
         named=tuple((name, outcome.judged(confidence)) for name, outcome in found),
+        notes=(*pair.notes, *notes),
     )
+
+
+def _earlier(
+    release: Release, earlier: tuple[Release, Any] | None
+) -> tuple[tuple[Release, pa.Table] | None, tuple[str, ...]]:
+    """Return an earlier release with its original, as far as both releases recode alike."""
+    if earlier is None:
+        return None, ()
+    left_out = recoded_otherwise([release, earlier[0]])
+    pair = beside(earlier[0], as_arrow(earlier[1]), left_out)
+    return (pair.release, pair.original), about_left_out(left_out)
 
 
 def _made_up(outcome: Outcome) -> Outcome:
@@ -294,4 +328,6 @@ def adversary_of(
 ) -> Eyes:
     """Return the adversary of a release of any layout."""
     kind = SetAdversary if release.manifest.layout == "sets" else Adversary
+    if is_randomised(release.manifest):
+        return TransitionAdversary.of(release, original, controls, sample=sample, rng=rng)
     return kind.of(release, original, controls, sample=sample, rng=rng)

@@ -30,6 +30,7 @@ from sfumato.errors import ParameterError
 from sfumato.predicates.incompatible import Incompatible
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.release.beside import about_left_out, beside, comparable, recoded_otherwise
 from sfumato.schema.frames import as_arrow
 
 SAMPLE = 5_000
@@ -54,7 +55,9 @@ def compose(
     `sex = 'M' AND disease = 'Ovarian Cancer'` for what no person is. At most `sample` people, and
     as many classes of each release, are looked at; more are drawn from at random.
 
-    Values whose types differ between tables are compared as `attacks.values` says.
+    Values whose types differ between tables are compared as `attacks.values` says. Originals are
+    as they were before their policies recoded them. Attributes that the releases do not recode
+    alike, and those with shifted dates, are left out.
 
     Refuses (ParameterError) fewer than two releases, layouts whose groups tell nothing, releases
     that share no sensitive attribute or no quasi-identifier, and originals that do not fit them.
@@ -70,6 +73,16 @@ def compose(
         )
     if identifier is not None and originals is None:
         raise ParameterError("`identifier` is a column of the originals, and there are none")
+    tables = None if originals is None else [as_arrow(each) for each in originals]
+    odd = recoded_otherwise(releases)
+    if attribute in odd:
+        raise ParameterError(
+            f"the releases do not recode '{attribute}' alike, so its values cannot be compared"
+        )
+    if tables is not None:
+        pairs = [beside(*pair, odd) for pair in zip(releases, tables, strict=True)]
+        tables = [pair.original for pair in pairs]
+    releases = [comparable(release, odd) for release in releases]
     views = [View.of(release) for release in releases]
     secrets = _shared_secrets(views, attribute)
     shared = [n for n in views[0].known if all(n in view.known for view in views)]
@@ -77,7 +90,6 @@ def compose(
     secrets = [name for name in secrets if any(known != name for known in shared)]
     if not secrets:
         raise ParameterError("the releases share no quasi-identifier, so nothing links them")
-    tables = None if originals is None else [as_arrow(each) for each in originals]
     stage = set_stage(views, tables)
     rules = read_rules(knows)
     check_rules(rules, secrets, stage)
@@ -100,7 +112,10 @@ def compose(
         people = examine_people(sides, secret, rows, excluded, matches, sample=sample, rng=rng)
         findings.append(Finding(name, people=people))
     matched_by = None if tables is None else identifier or "values"
-    return CompositionReport(len(releases), tuple(shared), matched_by, sample, tuple(findings))
+    notes = about_left_out(odd)
+    return CompositionReport(
+        len(releases), tuple(shared), matched_by, sample, tuple(findings), notes
+    )
 
 
 def _ignorant_of(name: str, view: View) -> View:

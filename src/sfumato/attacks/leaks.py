@@ -26,7 +26,10 @@ from sfumato.attacks.own_rows import OwnRows, attributes_of
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.set_leaks import set_leaks
 from sfumato.attacks.targets import draw
+from sfumato.attacks.transition_adversary import TransitionAdversary
+from sfumato.attacks.transition_bayes import transition_leaks
 from sfumato.release import Release
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import distinct
 
@@ -42,19 +45,24 @@ def leaks(
     original: pa.Table,
     *,
     path: str | PathLike[str] | None = None,
+    published: Release | None = None,
     adversary: Adversary | SetAdversary | None = None,
     sample: int = SAMPLE,
     rng: np.random.Generator,
 ) -> list[Outcome]:
     """Return what the order of rows, numbers, lists and sets, and the files themselves, tell.
 
-    `path` is the folder of the release: without it, files are not looked at. The original has the
+    `path` is the folder of the release: without it, files are not looked at. They are those of
+    `published`, where the release is only what of it can be compared. The original has the
     rows in the order in which they were given to the method. `adversary` is one of the release and
     the original, if there is one already.
     """
     found = [*_neighbours(release, sample, rng), *_sorted_rows(release, sample, rng)]
     if release.manifest.layout == "sets":
         found += set_leaks(release, original, sample, rng)
+    elif is_randomised(release.manifest):
+        eyes = TransitionAdversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
+        found += transition_leaks(eyes, sample, rng)
     else:
         if not isinstance(adversary, Adversary):
             adversary = Adversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
@@ -63,7 +71,7 @@ def leaks(
         found += join_leaks(own)
         found += fake_leaks(release, original, sample, rng)
     if path is not None:
-        found += file_leaks(path, release, original)
+        found += file_leaks(path, published or release, original)
     return found
 
 

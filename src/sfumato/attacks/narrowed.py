@@ -41,7 +41,7 @@ class Narrowed:
 def narrowed(
     new: Release,
     earlier: Sequence[Release],
-    data: pa.Table,
+    data: pa.Table | Sequence[pa.Table],
     attribute: str,
     fewest: int,
     among: Bools | None = None,
@@ -53,18 +53,23 @@ def narrowed(
     lack; whoever knows them knows the person's group, and the worst that fits is taken. Too few
     are less than `fewest`. A candidate's chance is in proportion to its shares in all releases over
     those in all of the new one: who learns nothing new from one believes what the others say.
-    `among` are the rows whose value is a secret (default: all). Missing values are none.
+    `among` are the rows whose value is a secret (default: all). Missing values are none. Several
+    tables have what is known of the same people in the words of the new release and of each earlier
+    one, which may have been recoded otherwise.
 
     None where no release tells of the attribute, or of anything else that the data tell.
     """
-    known = [name for name in data.column_names if name != attribute]
     views = [View.of(new), *(View.of(each) for each in earlier)]
-    seen = [view.of_one_who_knows(known) for view in views]
+    tables = [data] * len(views) if isinstance(data, pa.Table) else list(data)
+    seen = [
+        view.of_one_who_knows([name for name in table.column_names if name != attribute])
+        for view, table in zip(views, tables, strict=True)
+    ]
     telling = [i for i in range(len(views)) if attribute in views[i].held and seen[i].blocks]
     if not telling or telling[0] != 0 or len(telling) == 1:
         return None
     is_partly_known = [set(views[i].known) - {attribute} > set(seen[i].known) for i in telling]
-    sides = set_stage([seen[i] for i in telling], [data] * len(telling))
+    sides = set_stage([seen[i] for i in telling], [tables[i] for i in telling])
     secret = Secret.of(attribute, sides)
     values = secret.count - 1  # a missing value comes last
     mine = secret.sides[0]

@@ -127,7 +127,8 @@ class CompositionReport:
     """The outcome of a composition attack on some releases.
 
     `matched_by` says how people were recognised in several originals: by the column of this name,
-    or (`values`) by equal quasi-identifiers and sensitive value; None without originals.
+    or (`values`) by equal quasi-identifiers and sensitive value; None without originals. `notes`
+    say what was left out.
     """
 
     releases: int
@@ -135,6 +136,7 @@ class CompositionReport:
     matched_by: str | None
     sample: int
     findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, attribute: str) -> Finding:
         """Return the finding on an attribute."""

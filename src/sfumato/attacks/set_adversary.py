@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from sfumato.answers.set_axes import Axis, read_axis
 from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_unfit
-from sfumato.attacks.fits import Fits, kinds_of
+from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.set_kernels import add_sets, mark_members, norm_sets, sums_of, weigh
 from sfumato.attacks.set_people import columns_of, places
 from sfumato.attacks.stage import Candidates, Secret, parts
@@ -156,22 +156,6 @@ class SetAdversary:
         first, kind = kinds_of([self.places[name][rows] for name in self.known])
         return rows[first], kind
 
-    def fits(self, rows: Ints) -> Fits:
-        """Return the records that may be people's, and how likely their values make each."""
-
-        def nonzero(place: int, weights: Reals) -> tuple[Ints, Reals]:
-            found = np.flatnonzero(weights)
-            return found, weights[found]
-
-        found = self._each(rows, self.known, nonzero)
-        start = np.cumsum([0, *(len(records) for records, _ in found)])
-        none = np.zeros(0, np.int64), np.zeros(0)
-        return Fits(
-            start,
-            np.concatenate([none[0], *(records for records, _ in found)]),
-            np.concatenate([none[1], *(weights for _, weights in found)]),
-        )
-
     def expected(self, rows: Ints) -> Reals:
         """Return how many records fit each person as well as the best of them does."""
         return self._sums(rows)[:, 0]
@@ -257,7 +241,7 @@ class SetAdversary:
         counts = np.bincount(axis.members.ravel(), minlength=axis.size) / max(self.rows, 1)
         if not axis.is_telling:
             return np.full(axis.size, 1 / axis.size)
-        shares = np.maximum((counts - axis.other) / (axis.own - axis.other), 0)
+        shares = np.maximum((counts - axis.other) / axis.telling, 0)
         total = shares.sum()
         return np.asarray(shares / total if total > 0 else np.full(axis.size, 1 / axis.size))
 

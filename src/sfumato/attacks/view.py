@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato.attacks.axis import Published
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Release
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.distinct import distinct
 from sfumato.table.groups import packed, spread
@@ -107,6 +108,11 @@ class View:
         layout = release.manifest.layout
         if layout not in _TOGETHER:
             raise ParameterError(f"releases of the layout '{layout}' cannot be composed")
+        if is_randomised(release.manifest):
+            raise ParameterError(
+                "a release whose cells were replaced at random cannot be composed: its cells are "
+                "not to be read one by one, and exclude nothing"
+            )
         if release.manifest.rows == 0:
             raise ParameterError("a release without records cannot be composed")
         reader = _Reader(release)

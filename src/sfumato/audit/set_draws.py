@@ -68,7 +68,7 @@ def _refutes(held: Ints, rows: int, how: Randomization, masses: Masses) -> bool:
     if how.eta == how.d:
         return False
     margin = min(how.eta, how.d - how.eta) * _margin_of_values(rows, how)
-    gain = how.contains_own - how.contains_other
+    gain = how.telling
     low, high = (rows * (how.eta * how.contains_other + end * gain) for end in masses)
     ordered = np.sort(held)
     least, most = int(ordered[: how.eta].sum()), int(ordered[-how.eta :].sum())

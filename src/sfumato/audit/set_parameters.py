@@ -7,8 +7,6 @@ into; they are those of the labels that an attribute, or a part of a joint one, 
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise, product
@@ -19,16 +17,14 @@ import pyarrow as pa
 
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Manifest
-from sfumato.release.cells import NULL, Exact, Range, item, item_text, parse
+from sfumato.release.cells import Exact, Range, parse
 from sfumato.release.dtypes import dtype_from_name
+from sfumato.release.joint_values import BETWEEN, parts_of
 from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
 
 Texts = tuple[str | None, ...]
 
-_BETWEEN = " & "
-# A text in quotes, or one without quotes and ampersands.
-_PART = r'("(?:[^"\\]|\\.)*"|[^"&]+)'
 _MOST = 2**64  # beyond all whole numbers that a column can hold
 
 
@@ -83,7 +79,7 @@ def _parts(manifest: Manifest, protected: Collection[str]) -> dict[str, Texts]:
         if name not in protected:
             raise ReleaseDamaged("the parameter 'joint' names something that has no sets")
         listed = isinstance(parts, list) and all(isinstance(part, str) for part in parts)
-        if not listed or len(parts) < 2 or _BETWEEN.join(parts) != name:
+        if not listed or len(parts) < 2 or BETWEEN.join(parts) != name:
             raise ReleaseDamaged(f"the parameter 'joint' does not say of what '{name}' is joined")
         if len(set(parts)) < len(parts) or not published.union(found).isdisjoint(parts):
             raise ReleaseDamaged(f"a part of '{name}' is published twice")
@@ -95,30 +91,17 @@ def _values(manifest: Manifest, name: str, parts: int) -> list[Texts]:
     """Return the values of each part; ReleaseDamaged unless the domain has all combinations."""
     entry = manifest.attribute(name)
     domain = entry.domain if isinstance(entry.domain, tuple) else ()
-    pattern = re.compile(_BETWEEN.join([_PART] * parts), re.DOTALL)
-    matches = [pattern.fullmatch(text or "") for text in domain]
-    spelled = [match.groups() for match in matches if match is not None]
-    values = [tuple(dict.fromkeys(column)) for column in zip(*spelled, strict=True)]
     try:
-        texts = [tuple(map(_text, each)) for each in values]
-    except ValueError:  # a quoted text that is none
-        texts = []
-    is_whole = prod(map(len, values)) == len(domain) > 0 and list(product(*values)) == spelled
-    if not texts or not is_whole:
+        combinations = [parts_of(text, parts) for text in domain]
+    except ValueError:
+        combinations = []
+    values = [tuple(dict.fromkeys(column)) for column in zip(*combinations, strict=True)]
+    is_whole = prod(map(len, values)) == len(domain) > 0
+    if not is_whole or list(product(*values)) != combinations:
         raise ReleaseDamaged(
             f"attribute '{name}' does not list all combinations of its parts, in order"
         )
-    return texts
-
-
-def _text(spelled: str) -> str | None:
-    """Return what a part's spelling says; ValueError for one that is not its only spelling."""
-    if spelled == NULL:
-        return None
-    text = item_text(spelled)
-    if spelled != (json.dumps(text, ensure_ascii=False) if "&" in text else item(text)):
-        raise ValueError("another spelling")
-    return text
+    return values
 
 
 # Ranges

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import isfinite, isnan
@@ -12,7 +13,7 @@ import typer
 
 from sfumato.cli.options import Json
 from sfumato.cli.progress import terminal_progress
-from sfumato.cli.show import one_line, show_json, show_table
+from sfumato.cli.show import one_line, show_json, show_table, text_label
 
 if TYPE_CHECKING:
     from sfumato.answers import Result
@@ -25,11 +26,16 @@ File = Annotated[
     Path | None, typer.Option("--file", help="Answer every line of this file, one query each.")
 ]
 
+Unweighted = Annotated[
+    bool, typer.Option("--unweighted", help="Count records, whatever weights they have.")
+]
+
 
 def query(
     release: Annotated[Path, typer.Argument(metavar="RELEASE")],
     text: Text = None,
     file: File = None,
+    unweighted: Unweighted = False,
     as_json: Json = False,
 ) -> None:
     """Answer COUNT, SUM and AVG queries from a release alone, with bounds that cannot fail.
@@ -41,7 +47,7 @@ def query(
     from sfumato.jobs.query import query as run
 
     with terminal_progress() as progress:
-        answers = run(release, text, file=file, progress=progress)
+        answers = run(release, text, file=file, weighted=not unweighted, progress=progress)
     if as_json and file is None:
         show_json(answers[0].result.to_dict())
     elif as_json:
@@ -60,7 +66,7 @@ def _show(result: Result) -> None:
     rows = [
         [
             *map(_label, row.group),
-            _number(row.estimate.value, ROUND_HALF_EVEN),
+            _value(row.estimate.value),
             _number(row.estimate.low, ROUND_FLOOR),
             _number(row.estimate.high, ROUND_CEILING),
             "" if row.estimate.se is None else _number(row.estimate.se, ROUND_CEILING),
@@ -70,10 +76,13 @@ def _show(result: Result) -> None:
     show_table([*names, "value", "low", "high", "se"], rows)
 
 
+def _value(number: float) -> str:
+    """Return an estimate; an average over no rows has none."""
+    return "no value" if isnan(number) else _number(number, ROUND_HALF_EVEN)
+
+
 def _label(value: Label) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else str(value)
+    return text_label(value) if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _number(number: float, rounding: str) -> str:

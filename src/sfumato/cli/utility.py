@@ -135,6 +135,8 @@ def _metrics(found: Utility) -> list[list[str]]:
     for name, value in found.metrics.items():
         if isinstance(value, dict):  # NCP, with its parts
             rows += [[f"{name} (mean)", _number(value["mean"])]]
+            if value.get("mean_published", value["mean"]) != value["mean"]:
+                rows += [[f"{name} (mean, withheld left out)", _number(value["mean_published"])]]
             rows += [[f"{name} of {n}", _number(v)] for n, v in value["by_attribute"].items()]
         else:
             rows.append([name.replace("_", " "), _number(value)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from sfumato.answers import Answerer, Result
 from sfumato.answers.select import select
 from sfumato.errors import InputError, ParameterError
 from sfumato.jobs.progress import Progress, Stages
+from sfumato.predicates.places import of_query
 from sfumato.release import Release
 
 MAX_BYTES = 16 * 2**20
@@ -33,12 +35,14 @@ def query(
     text: str | None = None,
     *,
     file: str | os.PathLike[str] | None = None,
+    weighted: bool = True,
     progress: Progress | None = None,
 ) -> list[Answered]:
     """Return the answer to one query, or to every line of a file.
 
     Empty lines of the file are passed over, and those that begin with `--`. All of them are read
-    before the first is answered.
+    before the first is answered. Where records have weights, answers are weighted unless
+    `weighted` is false.
 
     Refuses (SfumatoError) what cannot be read, and what `sfumato.answers.Answerer.query` refuses:
     in a file, with the number of the line.
@@ -52,16 +56,15 @@ def query(
     with stages.stage("answering"):
         names = answerer.names
         asked = {place: _at(place, select, each, names) for place, each in texts.items()}
-        return [
-            Answered(each, _at(place, answerer.query, asked[place]))
-            for place, each in texts.items()
-        ]
+        ask = partial(answerer.query, weighted=weighted)
+        return [Answered(each, _at(place, ask, asked[place])) for place, each in texts.items()]
 
 
 def _at(place: str, ask: Any, *arguments: Any) -> Any:
     """Return what a function returns, and say where the query stands if it is refused."""
     try:
-        return ask(*arguments)
+        with of_query():
+            return ask(*arguments)
     except ParameterError as error:
         raise ParameterError(f"{place}{error}") from None
 
@@ -76,7 +79,8 @@ def _lines(path: Path) -> dict[str, str]:
     if len(raw) > MAX_BYTES:
         raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB; is this the right file?")
     try:
-        lines = raw.decode("utf-8-sig").splitlines()
+        # at the ends of lines alone: a literal may hold other signs that some take for one
+        lines = raw.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}: line {line} is not UTF-8 text; save it as UTF-8") from None

@@ -70,6 +70,19 @@ class Randomization:
             return 0.0
         return self.p * (self.eta - 1) / (self.d - 1) + (1 - self.p) * self.eta / self.d
 
+    @property
+    def telling(self) -> float:
+        """By how much likelier a set contains the own value than another: p (d - eta)/(d - 1).
+
+        Not as a difference of the two: with a small p nothing would be left of it but rounding.
+        """
+        return self.p * (self.d - self.eta) / (self.d - 1) if self.d > 1 else 1.0
+
+    @property
+    def outside(self) -> float:
+        """How likely a value makes a set without it, where one with it has `contains_own`."""
+        return (1 - self.p) * self.eta / self.d
+
 
 def expected_l2(rows: int, d: int, p: float, eta: int) -> float:
     """Return how far reconstructed shares are expected to lie off, as L2 distance (equation 9).

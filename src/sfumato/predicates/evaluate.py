@@ -30,6 +30,7 @@ from sfumato.predicates.expression import (
     negation_normal_form,
     unknown_column,
 )
+from sfumato.predicates.places import placed
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import comparable_type, is_text, kind_of, stated_values
@@ -148,28 +149,35 @@ def mask_of_values(
     [False, True]
     """
     column = leaf.attribute
+    places = () if isinstance(leaf, IsMissing) else leaf.places
 
-    def sign(literal: Value) -> Signs:
-        if order is None:
+    def equal(number: int, literal: Value) -> Signs:
+        with placed(places, number):
             return signs(values, literal, column)
-        return _signs_in_order(values, literal, column, kind, order)
+
+    def sign(number: int, literal: Value) -> Signs:
+        if order is None:
+            return equal(number, literal)
+        with placed(places, number):
+            return _signs_in_order(values, literal, column, kind, order)
 
     match leaf:
         case Comparison(_, "=" | "!=" as operator, value):
-            return _HOLDS[operator](signs(values, value, column))
+            return _HOLDS[operator](equal(0, value))
         case Comparison(_, operator, value):
-            return _HOLDS[operator](sign(value))
+            return _HOLDS[operator](sign(0, value))
         case Between(_, low, high):
-            return (sign(low) >= 0) & (sign(high) <= 0)
+            return (sign(0, low) >= 0) & (sign(1, high) <= 0)
         case OneOf(_, literals):
             if is_text(values.type) and all(isinstance(value, str) for value in literals):
                 texts = values.cast(comparable_type(values.type))
                 found = pc.is_in(texts, pa.array(literals, texts.type))  # many in one go
                 return np.asarray(found.to_numpy(zero_copy_only=False))
-            equal = (signs(values, value, column) == 0 for value in literals)
-            return reduce(np.logical_or, equal)
+            same = (equal(number, value) == 0 for number, value in enumerate(literals))
+            return reduce(np.logical_or, same)
         case Prefix(_, prefix):
-            return starts_with(values, prefix, column)
+            with placed(places):
+                return starts_with(values, prefix, column)
         case IsMissing():
             return np.zeros(len(values), np.bool_)
 

@@ -2,13 +2,16 @@
 
 The leaves compare one attribute with literals. Missing cells follow SQL: a comparison with one is
 neither true nor false, and a row satisfies a predicate only where it is true.
+
+A leaf that was read from a text also knows where its literals begin there (`places`, in their
+order), for messages. That is no part of what it says: equal leaves may stand in different places.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
@@ -53,6 +56,7 @@ class Comparison:
     attribute: str
     operator: Operator
     value: Value
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.operator not in OPPOSITE:
@@ -74,6 +78,7 @@ class OneOf:
 
     attribute: str
     values: tuple[Value, ...]
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -97,6 +102,7 @@ class Between:
     attribute: str
     low: Value
     high: Value
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", _literal(self.low, self.attribute))
@@ -121,6 +127,7 @@ class Prefix:
 
     attribute: str
     prefix: str
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -236,10 +243,11 @@ def _normal(predicate: Predicate, negated: bool) -> Predicate:
             return (And if is_and else Or)(tuple(_normal(part, negated) for part in parts))
         case _ if not negated:
             return predicate
-        case Comparison(attribute, operator, value):
-            return Comparison(attribute, OPPOSITE[operator], value)
-        case Between(attribute, low, high):
-            return Or((Comparison(attribute, "<", low), Comparison(attribute, ">", high)))
+        case Comparison(attribute, operator, value, places):
+            return Comparison(attribute, OPPOSITE[operator], value, places)
+        case Between(attribute, low, high, places):
+            below = Comparison(attribute, "<", low, places[:1])
+            return Or((below, Comparison(attribute, ">", high, places[1:])))
     return Not(predicate)
 
 

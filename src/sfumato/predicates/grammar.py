@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import ParseError, Parser, Token, TokenType, exp
 
 from sfumato.errors import ParameterError
-from sfumato.predicates.tokens import MAX_DEPTH, MAX_LENGTH, describe, is_name, refusal
+from sfumato.predicates.places import refusal
+from sfumato.predicates.tokens import MAX_DEPTH, MAX_LENGTH, describe, is_name
 
 _CONSTANTS = frozenset((TokenType.NULL, TokenType.TRUE, TokenType.FALSE))
 

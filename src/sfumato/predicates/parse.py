@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from sfumato.predicates.expression import Predicate, unknown_column
+from sfumato.predicates.places import refusal
 
 
 def parse(text: str, columns: Collection[str] | None = None) -> Predicate:
@@ -27,7 +28,7 @@ Comparison(attribute='age', operator='>=', value=30)))
     """
     # Here and not above, since loading it takes a while and most runs have no predicate.
     from sfumato.predicates.grammar import tree_of
-    from sfumato.predicates.tokens import is_name, refusal, tokenize
+    from sfumato.predicates.tokens import is_name, tokenize
     from sfumato.predicates.translate import translate
 
     tokens = tokenize(text)

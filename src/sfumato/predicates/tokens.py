@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from sqlglot import Token, TokenError, Tokenizer, TokenType
 
-from sfumato.errors import ParameterError
 from sfumato.predicates.expression import RESERVED_WORDS
+from sfumato.predicates.places import refusal
 
 MAX_LENGTH = 50_000
 MAX_DEPTH = 32
@@ -57,11 +57,6 @@ class _PredicateTokenizer(Tokenizer):
         "<=": TokenType.LTE,
         ">=": TokenType.GTE,
     }
-
-
-def refusal(start: int, what: str) -> ParameterError:
-    """Return the error for what begins after `start` characters; `what` must quote no literal."""
-    return ParameterError(f"predicate, character {start + 1}: {what}")
 
 
 def words(text: str) -> list[Token]:

@@ -24,7 +24,7 @@ from sfumato.predicates.expression import (
     Value,
 )
 from sfumato.predicates.moments import read_date, read_datetime
-from sfumato.predicates.tokens import refusal
+from sfumato.predicates.places import refusal
 
 _OPERATORS: dict[type[exp.Expression], Operator] = {
     exp.EQ: "=",
@@ -60,17 +60,18 @@ def translate(node: exp.Expression) -> Predicate:
             _only(node, "this")
             return Not(translate(node.this))
         case exp.Column():
-            return Comparison(_column(node), "=", True)
+            return Comparison(_column(node), "=", True, (_start(node),))
         case exp.In():
             _only(node, "this", "expressions")
             if not node.expressions:
                 raise _refusal(node, "IN needs a list of literals in parentheses")
-            return OneOf(_column(node.this), tuple(_literal(item) for item in node.expressions))
+            column, items = _column(node.this), node.expressions
+            return OneOf(column, tuple(map(_literal, items)), tuple(map(_start, items)))
         case exp.Between():
             _only(node, "this", "low", "high")
-            return Between(
-                _column(node.this), _literal(node.args["low"]), _literal(node.args["high"])
-            )
+            low, high = node.args["low"], node.args["high"]
+            places = _start(low), _start(high)
+            return Between(_column(node.this), _literal(low), _literal(high), places)
         case exp.Is():
             _only(node, "this", "expression")
             if not isinstance(node.expression, exp.Null):
@@ -93,9 +94,9 @@ def _comparison(node: exp.Expression) -> Predicate:
     if type(node.this) in _OPERATORS:
         return _between_comparisons(node.this, operator, right)
     if isinstance(left, exp.Column):
-        return Comparison(_column(left), operator, _literal(right))
+        return Comparison(_column(left), operator, _literal(right), (_start(right),))
     if isinstance(right, exp.Column):
-        return Comparison(_column(right), _MIRRORED[operator], _literal(left))
+        return Comparison(_column(right), _MIRRORED[operator], _literal(left), (_start(left),))
     raise _refusal(node, "a comparison needs a column on one side and a literal on the other")
 
 
@@ -108,8 +109,8 @@ def _between_comparisons(inner: exp.Expression, operator: Operator, high: exp.Ex
         )
     _only(inner, "this", "expression")
     column = _column(inner.expression)
-    low = Comparison(column, _MIRRORED[first], _literal(inner.this))
-    return And((low, Comparison(column, operator, _literal(high))))
+    low = Comparison(column, _MIRRORED[first], _literal(inner.this), (_start(inner.this),))
+    return And((low, Comparison(column, operator, _literal(high), (_start(high),))))
 
 
 def _like(node: exp.Expression, escape: exp.Expression | None) -> Predicate:
@@ -128,7 +129,8 @@ def _like(node: exp.Expression, escape: exp.Expression | None) -> Predicate:
             "write !% and !_ and add ESCAPE '!')",
         )
     prefix, is_open = found
-    leaf = Prefix(column, prefix) if is_open else Comparison(column, "=", prefix)
+    places = (_start(node.expression),)
+    leaf = Prefix(column, prefix, places) if is_open else Comparison(column, "=", prefix, places)
     return Not(leaf) if node.args.get("negate") else leaf
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.release import Release
+from sfumato.release.transitions import is_randomised
 
 _LAYOUTS = ("generalized", "local")
 
@@ -20,6 +21,8 @@ def discernibility(release: Release) -> int:
     manifest = release.manifest
     if manifest.layout not in _LAYOUTS:
         raise ParameterError(f"C_DM is not defined for the layout {manifest.layout}")
+    if is_randomised(manifest):
+        raise ParameterError("C_DM is not defined for cells that were replaced at random")
     groups = release.tables["records"]["group"].to_numpy()
     sizes = np.bincount(groups).astype(np.int64)
     all_rows = len(groups) + manifest.suppressed

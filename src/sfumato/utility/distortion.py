@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import AttributeEntry, Release
 from sfumato.release.cells import Cell, Exact, Node, Null, Range, Star, ValueSet, parse
+from sfumato.release.microaggregated import microaggregated
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind, Role
 from sfumato.schema.distinct import distinct
 from sfumato.schema.hierarchy import ROOT, Hierarchy
@@ -47,6 +49,12 @@ def distortion_ratio(release: Release, hierarchies: Mapping[str, Hierarchy]) -> 
     manifest = release.manifest
     if manifest.layout == "sets":
         raise ParameterError("the distortion ratio is not defined for the layout sets")
+    if microaggregated(manifest):
+        raise ParameterError("the distortion ratio is not defined for means of groups")
+    if is_randomised(manifest):
+        raise ParameterError(
+            "the distortion ratio is not defined for cells that were replaced at random"
+        )
     published = [entry.name for entry in manifest.attributes]
     unknown = [name for name in hierarchies if name not in published]
     if unknown:

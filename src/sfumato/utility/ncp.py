@@ -19,6 +19,8 @@ from sfumato.errors import ParameterError
 from sfumato.measures.ncp import leaves_loss, range_loss
 from sfumato.release import Release
 from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet, parse
+from sfumato.release.microaggregated import microaggregated
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
@@ -32,20 +34,23 @@ _GENERALISED = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
 class Ncp:
     """The sum of all cells' NCP (as papers report it), its mean, and the mean by attribute.
 
-    `cells` is what the mean divides by: the cells that are in no bucket.
+    `cells` is what the mean divides by: the cells that are in no bucket. Withheld records are
+    among them, each cell as one that has lost everything; `mean_published` leaves them out.
     """
 
     total: float
     mean: float
     by_attribute: Mapping[str, float]
     cells: int
+    mean_published: float
 
 
 def has_ncp(release: Release) -> bool:
     """Return whether NCP is defined: for records that are people's, with cells generalised."""
     manifest = release.manifest
     drawn = any(claim.get("model") == "differential-privacy" for claim in manifest.guarantees)
-    return manifest.layout in _LAYOUTS and not drawn
+    others = is_randomised(manifest) or microaggregated(manifest)
+    return manifest.layout in _LAYOUTS and not drawn and not others
 
 
 def ncp(release: Release, original: Table) -> Ncp:
@@ -53,12 +58,16 @@ def ncp(release: Release, original: Table) -> Ncp:
 
     The original is needed because a release rounds its domain outward. Missing values add nothing
     to a cell's loss, a withheld cell (`*`) loses everything, and so does each cell of a suppressed
-    row.
+    row. All attributes count alike, whatever their `loss_weight` was.
     """
     if not has_ncp(release):
         what = f"the layout {release.manifest.layout}"
         if release.manifest.layout in _LAYOUTS:
             what = "records that are drawn from noisy counts"
+        if microaggregated(release.manifest):
+            what = "means of groups, which are nobody's values; see the information loss"
+        if is_randomised(release.manifest):
+            what = "cells that were replaced at random, none of which is generalised"
         raise ParameterError(f"NCP is not defined for {what}")
     records = release.tables["records"]
     withheld = release.manifest.suppressed
@@ -69,11 +78,13 @@ def ncp(release: Release, original: Table) -> Ncp:
             sums[entry.name] = withheld + _column_loss(cells, original[entry.name])
             counts[entry.name] = withheld + len(cells)
     total, count = sum(sums.values()), sum(counts.values())
+    unseen = withheld * len(sums)
     return Ncp(
         total,
         total / max(count, 1),
         {name: loss / max(counts[name], 1) for name, loss in sums.items()},
         count,
+        (total - unseen) / max(count - unseen, 1),
     )
 
 

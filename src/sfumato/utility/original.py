@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from sfumato.answers.joint_parts import joints
 from sfumato.errors import ParameterError
+from sfumato.recoding import recorded_steps, with_orders
 from sfumato.release import AttributeEntry, Manifest, Release
+from sfumato.release.beside import beside
 from sfumato.release.origin import refuse_other
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
 from sfumato.schema.distinct import distinct
@@ -23,13 +25,19 @@ def coded_original(data: Any, release: Release, schema: Schema | None = None) ->
 
     Without a schema, roles, kinds and orders are those of the manifest, and hierarchies the
     published ones where they know every value: one that was built from the data is published
-    without the values that were generalised. Other columns are left out.
+    without the values that were generalised. Other columns are left out. The original is recoded
+    as the release was; attributes with shifted dates are lacking (`beside` leaves them out of the
+    release, too).
 
     Refuses (ParameterError) a table without a published attribute, or with other numbers of rows
     than the release can be of; (SchemaError) data that do not fit the schema.
     """
     table = as_arrow(data)
     refuse_other(release.manifest, table.num_rows)
+    steps = recorded_steps(release.manifest.parameters)
+    pair = beside(release, table)
+    release, lost = pair.release, set(table.column_names) - pair.names
+    table = pair.original
     needed = original_names(release.manifest)
     for name in needed:
         if name not in table.column_names:
@@ -38,7 +46,8 @@ def coded_original(data: Any, release: Release, schema: Schema | None = None) ->
                 "table that the release was made from?"
             )
     if schema is not None:
-        return encode(table, schema)
+        left = tuple(attribute for attribute in schema if attribute.name not in lost)
+        return encode(table, with_orders(Schema(left, schema.unit), table, steps))
     entries = {entry.name: entry for entry in release.manifest.attributes}
     attributes = [_attribute(table[name], name, entries.get(name), release) for name in needed]
     return encode(table.select(needed), Schema(tuple(attributes)))

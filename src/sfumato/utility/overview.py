@@ -14,18 +14,27 @@ from sfumato.answers import Answerer, to_microdata
 from sfumato.answers.estimate import Asked, Average, Count, Sum
 from sfumato.errors import ParameterError, SchemaError
 from sfumato.release import Release
+from sfumato.release.microaggregated import microaggregated
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.table import Table
 from sfumato.utility.correspondence import glp, mean_probability, reconstruction_error
 from sfumato.utility.discernibility import discernibility
 from sfumato.utility.distortion import distortion_ratio
+from sfumato.utility.information_loss import information_loss
 from sfumato.utility.learning import Learned
 from sfumato.utility.margins import Margin, Rows, Sides, margin, summary
 from sfumato.utility.ncp import ncp
 from sfumato.utility.original import original_names
 from sfumato.utility.query_errors import QueryErrors, query_errors
 from sfumato.utility.recoded import Reconstructed, recoded
+from sfumato.utility.transitions import (
+    Estimated,
+    changed_cells,
+    estimated_distance,
+    published_distance,
+)
 from sfumato.utility.workload import can_be_asked, numbers_of, workload
 
 QUERIES = 100
@@ -129,6 +138,9 @@ def overview(
         if manifest.layout == "sets":
             counted = recoded(original, release)
             sides = Reconstructed(counted, release, rng)
+        elif is_randomised(manifest):
+            counted = original
+            sides = Estimated(original, release)
         else:
             counted = original
             sides = Rows(original, to_microdata(release, rng))
@@ -140,6 +152,11 @@ def overview(
 
 
 def _metrics(found: Utility, release: Release, original: Table) -> None:
+    if is_randomised(release.manifest):
+        found.take("changed_cells", lambda: changed_cells(release, original))
+        found.take("l1_of_published_shares", lambda: published_distance(release, original))
+        found.take("l1_of_estimated_shares", lambda: estimated_distance(release, original))
+        return
     hierarchies = {}
     for name in release.hierarchies:
         known = original[name].attribute.hierarchy
@@ -170,6 +187,8 @@ def _metrics(found: Utility, release: Release, original: Table) -> None:
             refuse_unknown()
         return distortion_ratio(release, hierarchies)
 
+    if microaggregated(release.manifest):
+        found.take("information_loss", lambda: asdict(information_loss(release, original)))
     found.take("ncp", loss)
     found.take("discernibility", lambda: discernibility(release))
     found.take("distortion", distortion)
@@ -211,6 +230,8 @@ def _margins(
     found.notes.append(
         "distributions are those that `reconstruct` finds in the sets"
         if is_sets
+        else "distributions are those that `reconstruct` estimates from the replaced cells"
+        if is_randomised(release.manifest)
         else "distributions are those of one plausible table drawn from the release"
     )
 
@@ -244,8 +265,7 @@ def _queries(
                 aggregate=aggregate,
                 rng=rng,
             )
-            suppressed = release.manifest.suppressed
-            found.queries.append(query_errors(answerer, original, probes, suppressed=suppressed))
+            found.queries.append(query_errors(answerer, original, probes))
         except ParameterError as error:
             found.undefined[f"{aggregate} with {dimension} conditions"] = str(error)
     _comparison_notes(found, release)
@@ -254,10 +274,15 @@ def _queries(
 def _comparison_notes(found: Utility, release: Release) -> None:
     if any(each.with_se for each in found.queries):
         found.notes.append("standard errors cover the layout's own randomness only")
+    if microaggregated(release.manifest):
+        found.notes.append(
+            "quasi-identifiers are means of groups: their distributions are those of the means, "
+            "few of which are anybody's value"
+        )
     if release.manifest.suppressed:
         found.notes.append(
-            f"{release.manifest.suppressed} rows were suppressed: the truth is that of all rows, "
-            "and bounds, which speak of published rows, were widened by what so many could add"
+            f"{release.manifest.suppressed} rows were suppressed: truths and answers are about all "
+            "rows; estimates take those to be like the others, and sums and averages have no bounds"
         )
 
 
