@@ -8,10 +8,11 @@ import pytest
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods import METHODS, Method
 from sfumato.models import LDiversity
-from sfumato.schema import Attribute, Role, Schema
+from sfumato.schema import Attribute, EqualWidth, Role, Schema
 
 PARAMETERS = {
     "mondrian": {"k": 2},
+    "full-domain": {"k": 2},
     "top-down": {"k": 2},
     "anatomy": {"l": 2},
     "lgb": {"k": 2, "l": 2},
@@ -26,6 +27,9 @@ PARAMETERS = {
     "probabilistic": {"k": 2},
     "hybrid": {"k": 2},
     "dp": {"epsilon": 1.0},
+    "pram": {},
+    "mdav": {"k": 2},
+    "local-suppression": {"k": 2},
     "sensitive-qid": {"l": 2},
     "rating": {"l": 2, "left_over": "repeat"},
 }
@@ -52,6 +56,8 @@ def test_missing_values_that_count_are_refused_where_they_would_not(name):
     if method.counts_missing:
         stated = Attribute("disease", Role.SENSITIVE, missing="value", domain=("Cold", "Flu"))
         ages = Attribute("age", Role.QUASI_IDENTIFIER, domain=(0, 12))
+        if name == "full-domain":  # which needs one
+            ages = Attribute("age", Role.QUASI_IDENTIFIER, hierarchy=EqualWidth(width=4))
         assert method.publish(DATA, Schema((ages, stated))).manifest.method == name
         return
     with pytest.raises(ParameterError, match="does not count missing values of 'disease'"):

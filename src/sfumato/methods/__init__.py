@@ -8,12 +8,16 @@ from sfumato.methods.arp import ARP
 from sfumato.methods.asn import ASN
 from sfumato.methods.composition import Composition
 from sfumato.methods.dp import DP
+from sfumato.methods.full_domain import FullDomain
 from sfumato.methods.hybrid import Hybrid
 from sfumato.methods.lgb import LGB
+from sfumato.methods.local_suppression import LocalSuppression
+from sfumato.methods.mdav import MDAV
 from sfumato.methods.merging import Merging
 from sfumato.methods.method import Method
 from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.ng import NG
+from sfumato.methods.pram import PRAM
 from sfumato.methods.probabilistic import Probabilistic
 from sfumato.methods.rating import Rating
 from sfumato.methods.sensitive_qid import SensitiveQID, SetProtection
@@ -25,6 +29,7 @@ METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
         Mondrian,
+        FullDomain,
         TopDown,
         Anatomy,
         LGB,
@@ -39,6 +44,9 @@ METHODS: dict[str, type[Method]] = {
         Probabilistic,
         Hybrid,
         DP,
+        PRAM,
+        MDAV,
+        LocalSuppression,
         SensitiveQID,
         Rating,
     )
@@ -50,12 +58,16 @@ __all__ = [
     "ASN",
     "DP",
     "LGB",
+    "MDAV",
     "METHODS",
     "NG",
+    "PRAM",
     "SLPPA",
     "Anatomy",
     "Composition",
+    "FullDomain",
     "Hybrid",
+    "LocalSuppression",
     "Merging",
     "Method",
     "Mondrian",

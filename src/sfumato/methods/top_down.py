@@ -30,6 +30,8 @@ class TopDown(Method):
     """
 
     name: ClassVar[str] = "top-down"
+    weighs: ClassVar[bool] = True
+    tells_people_apart: ClassVar[bool] = True
     k: int
 
     def __post_init__(self) -> None:

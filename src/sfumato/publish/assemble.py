@@ -48,14 +48,21 @@ def assemble(
     models: Sequence[Model],
     parameters: Mapping[str, Any],
     is_test: bool,
+    suppressed: int = 0,
+    by_value: bool = False,
 ) -> Release:
-    """Return the release of published tables with the guarantees that its makers claim."""
+    """Return the release of published tables with the guarantees that its makers claim.
+
+    `suppressed` records were withheld, some of them because of their values if `by_value`.
+    """
     manifest = Manifest(
         method=method,
         layout=published.layout,
         software=f"sfumato {__version__}",
         created=datetime.now(UTC).date(),
         rows=rows,
+        suppressed=suppressed,
+        suppressed_by_value=by_value,
         test=is_test,
         attributes=tuple(published.attributes),
         tables=tuple(published.entries),

@@ -63,6 +63,28 @@ def generalize(column: Column, groups: Groups, *, rng: np.random.Generator) -> G
     return _sets(column, groups, rng)
 
 
+def recode(column: Column, groups: Groups, level: int) -> GeneralizedColumn:
+    """Return the cell that a level of the hierarchy gives, although a lower one may cover a group.
+
+    All rows of a group have the same cell there. Without a hierarchy any level above 0 is `*`, and
+    on top of one everything is, missing values too; below, they are a value of their own.
+    """
+    codes = column.codes[groups.order[groups.offsets[:-1]]]
+    tree = column.tree
+    root = None if tree is None else len(tree.parent) - 1
+    is_star = level > 0 and (tree is None or level >= tree.levels[-1])
+    if is_star:
+        labels = frozenset() if tree is None else frozenset(tree.labels[root:])
+        cells_of_groups = np.zeros(groups.count, np.int32)
+        named = np.zeros(0, np.int32)
+        return GeneralizedColumn(column, [cells.STAR], cells_of_groups, named, False, labels)
+    if tree is None:
+        named = np.unique(codes[codes < column.null_code])
+        return GeneralizedColumn(column, [], codes, named, is_exact=True)
+    nodes = np.append(tree.at_level(level), np.int32(-1))[codes]
+    return _labelled(column, nodes)
+
+
 def _ranges(column: Column, spans: GroupSpans) -> GeneralizedColumn:
     width = column.cardinality + 1
     keys = ((spans.low.astype(np.int64) + 1) * width + spans.high + 1) * 2 + spans.with_null
@@ -101,6 +123,13 @@ def _nodes(column: Column, spans: GroupSpans) -> GeneralizedColumn:
     )
     nodes = over_span[inverse]
     nodes[spans.with_null & (spans.low >= 0)] = root
+    return _labelled(column, nodes)
+
+
+def _labelled(column: Column, nodes: Codes) -> GeneralizedColumn:
+    """Return the cells of groups that have these nodes of the hierarchy, -1 where all is missing."""
+    tree = column.tree
+    assert tree is not None
     used = np.unique(nodes[nodes >= 0])
     leaves = used[used < column.cardinality]
     texts = [""] * len(tree.parent)

@@ -225,6 +225,10 @@ def _typed(texts: pa.Table, entry: TableEntry, manifest: Manifest) -> pa.Table:
     columns = []
     for name, column in zip(texts.column_names, texts.columns, strict=True):
         dtype = manifest.attribute(name).dtype if name in entry.attributes else NUMBER
+        if name in (entry.pseudonyms or ()):
+            dtype = pa.string()
+        if name == entry.weight:
+            dtype = pa.float64()
         if name in set_names:
             columns.append(sets_from_texts(column.cast(pa.string()).combine_chunks(), dtype))
         else:

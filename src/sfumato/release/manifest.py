@@ -126,7 +126,9 @@ class AttributeEntry(_Part):
 class TableEntry(_Part):
     """One published table; `file` and `sha256` are known once it is saved.
 
-    A table without attributes says how many there are of something in each group.
+    A table without attributes says how many there are of something in each group. `pseudonyms` are
+    columns of tokens that stand for people: a table that has one is pseudonymised, not anonymous.
+    `weight` is a column that says how many people each record stands for (`weights.py`).
     """
 
     name: TableName
@@ -135,10 +137,15 @@ class TableEntry(_Part):
     attributes: tuple[Name, ...]
     group: Literal["group"] | None = None
     count: Literal["count"] | None = None
+    pseudonyms: tuple[Name, ...] | None = None
+    weight: Name | None = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        _refuse_twice(self.attributes, "attribute")
+        others = (*(self.pseudonyms or ()), *([self.weight] if self.weight else []))
+        _refuse_twice((*self.attributes, *others), "attribute")
+        if any(n in RESERVED_NAMES or n.endswith(RESERVED_SUFFIX) for n in others):
+            raise ValueError("the format uses the name of a pseudonym or weight itself")
         if not self.attributes and not (self.group and self.count):
             raise ValueError(f"table '{self.name}' has neither attributes nor counts of groups")
         # This also keeps `file` inside the folder and apart from every other table's.
@@ -149,8 +156,10 @@ class TableEntry(_Part):
     def columns(self, layout: Layout) -> tuple[str, ...]:
         """Return the columns in order; `local` tables may also lack some of the bucket columns."""
         columns: list[str] = [self.group] if self.group else []
+        columns += self.pseudonyms or ()
         for name in self.attributes:
             columns += [name, name + RESERVED_SUFFIX] if layout == "local" else [name]
+        columns += [self.weight] if self.weight else []
         return (*columns, self.count) if self.count else tuple(columns)
 
 
@@ -184,6 +193,8 @@ class Manifest(_Part):
         for table in self.tables:
             if not set(table.attributes).issubset(names):
                 raise ValueError(f"table '{table.name}' has an attribute that is not listed")
+            if table.weight in names:
+                raise ValueError("a column of weights has the name of an attribute")
         for guarantee in self.guarantees:
             if not isinstance(guarantee.get("model"), str):
                 raise ValueError("a guarantee does not name its model")

@@ -78,8 +78,10 @@ class Release:
 
         return files.load(path)
 
-    def count(self, where: Predicate | str | None = None) -> Estimate:
+    def count(self, where: Predicate | str | None = None, *, weighted: bool = True) -> Estimate:
         """Return how many rows satisfy a predicate, with bounds; see `Answerer.answer`.
+
+        Where records have weights, these are added up unless `weighted` is false.
 
         >>> import sfumato as sf
         >>> people = pa.table({"age": [25, 28, 41, 47], "job": ["Cook", "Nurse", "Cook", "Cook"]})
@@ -91,23 +93,27 @@ class Release:
         """
         from sfumato.answers import Count
 
-        return self._answerer().answer(Count(), where)
+        return self._answerer().answer(Count(), where, weighted=weighted)
 
-    def sum(self, attribute: str, where: Predicate | str | None = None) -> Estimate:
+    def sum(
+        self, attribute: str, where: Predicate | str | None = None, *, weighted: bool = True
+    ) -> Estimate:
         """Return the sum of an attribute over the rows that satisfy a predicate, with bounds."""
         from sfumato.answers import Sum
 
-        return self._answerer().answer(Sum(attribute), where)
+        return self._answerer().answer(Sum(attribute), where, weighted=weighted)
 
-    def average(self, attribute: str, where: Predicate | str | None = None) -> Estimate:
+    def average(
+        self, attribute: str, where: Predicate | str | None = None, *, weighted: bool = True
+    ) -> Estimate:
         """Return the mean of an attribute over the rows that satisfy a predicate, with bounds."""
         from sfumato.answers import Average
 
-        return self._answerer().answer(Average(attribute), where)
+        return self._answerer().answer(Average(attribute), where, weighted=weighted)
 
-    def query(self, query: Query | str) -> Result:
+    def query(self, query: Query | str, *, weighted: bool = True) -> Result:
         """Return the answer to `SELECT COUNT(*) … WHERE … GROUP BY …`; see `Answerer.query`."""
-        return self._answerer().query(query)
+        return self._answerer().query(query, weighted=weighted)
 
     def to_microdata(self, seed: int) -> pa.Table:
         """Return one table of rows that the release may have come from, for tools that want rows.
@@ -119,7 +125,7 @@ class Release:
         *Not* to be published as the original, or as a safer form of the release: it is neither.
         `sfumato.answers.to_microdata` says how values are drawn.
 
-        Refuses (ParameterError) seeds below 0, and layouts that have no cells to draw from.
+        Refuses (ParameterError) seeds below 0.
         """
         from sfumato.answers import to_microdata
         from sfumato.randomness import repeatable

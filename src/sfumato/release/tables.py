@@ -80,6 +80,10 @@ def _column_order(found: list[str], entry: TableEntry, manifest: Manifest) -> tu
 def _normal_column(
     column: pa.ChunkedArray, name: str, entry: TableEntry, manifest: Manifest
 ) -> pa.Array:
+    if name in (entry.pseudonyms or ()):
+        return text_column(column)
+    if name == entry.weight:
+        return _weights(column)
     if name not in entry.attributes:
         return _numbers(column, may_miss=name.endswith(RESERVED_SUFFIX))
     dtype = manifest.attribute(name).dtype
@@ -103,3 +107,12 @@ def _numbers(column: pa.ChunkedArray, may_miss: bool) -> pa.Array:
     if not pa.types.is_integer(column.type) or (column.null_count and not may_miss):
         raise ValueError("not integers")
     return column.cast(NUMBER).combine_chunks()
+
+
+def _weights(column: pa.ChunkedArray) -> pa.Array:
+    if not pa.types.is_floating(column.type) or column.null_count:
+        raise ValueError("not weights")
+    weights = column.cast(pa.float64()).combine_chunks()
+    if not pc.all(pc.and_(pc.greater(weights, 0), pc.is_finite(weights)), min_count=0).as_py():
+        raise ValueError("not weights")
+    return weights

@@ -26,13 +26,15 @@ class Axes(NamedTuple):
     """One entry an attribute; arrays over codes and tree nodes are laid end to end.
 
     `kind` is RANGE, SET or TREE; `null` the code of a missing value; `extent` the range or the
-    domain size that losses are relative to. Codes of attribute a start at `code_start[a]` in
-    `points` (positions of RANGE values), its nodes at `node_start[a]` in the node arrays.
+    domain size that losses are relative to; `weight` how much they count. Codes of attribute a
+    start at `code_start[a]` in `points` (positions of RANGE values), its nodes at `node_start[a]`
+    in the node arrays.
     """
 
     kind: Ints
     null: Ints
     extent: Reals
+    weight: Reals
     code_start: Ints
     points: Reals
     node_start: Ints
@@ -76,6 +78,7 @@ def axes_of(columns: tuple[Column, ...]) -> Axes:
         np.array(kinds, dtype=np.int64),
         np.array(nulls, dtype=np.int64),
         np.array(extents, dtype=np.float64),
+        np.array([column.attribute.loss_weight for column in columns], dtype=np.float64),
         _starts([len(each) for each in points]),
         np.concatenate([np.zeros(0), *points]),
         _starts(nodes),

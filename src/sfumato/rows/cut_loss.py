@@ -1,5 +1,7 @@
 """The loss (NCP) that every cut of one attribute would leave, over all attributes, in one pass.
 
+Losses count as much as the attribute's weight says.
+
 For each block the pass keeps, attribute by attribute, the span of codes; for attributes that
 generalise to sets it keeps the first and last block in which a value occurs. Prefix and suffix
 scans then give the loss of both sides of every cut, and of every block against the rest: all
@@ -137,6 +139,7 @@ def _span_losses(
     scratch: Losses,
 ) -> float:
     """Add the losses of an attribute that generalises to ranges or nodes."""
+    weight = axes.weight[axis]
     low, high = scratch.low, scratch.high
     left, right = scratch.left, scratch.right
     for block in range(blocks):
@@ -155,14 +158,14 @@ def _span_losses(
     for block in range(blocks - 1):
         if low[block] < lowest or high[block] > highest:
             lowest, highest = min(lowest, low[block]), max(highest, high[block])
-            loss = span_loss(axes, axis, lowest, highest)
+            loss = weight * span_loss(axes, axis, lowest, highest)
         left[block] += loss
         before_low[block], before_high[block] = lowest, highest
     lowest, highest, loss = _NO_CODE, -1, 0.0
     for block in range(blocks - 1, 0, -1):
         if block < singles:
-            scratch.alone[block] += span_loss(axes, axis, low[block], high[block])
-            scratch.rest[block] += span_loss(
+            scratch.alone[block] += weight * span_loss(axes, axis, low[block], high[block])
+            scratch.rest[block] += weight * span_loss(
                 axes,
                 axis,
                 min(lowest, before_low[block - 1]),
@@ -170,9 +173,9 @@ def _span_losses(
             )
         if low[block] < lowest or high[block] > highest:
             lowest, highest = min(lowest, low[block]), max(highest, high[block])
-            loss = span_loss(axes, axis, lowest, highest)
+            loss = weight * span_loss(axes, axis, lowest, highest)
         right[block - 1] += loss
-    return span_loss(axes, axis, min(lowest, low[0]), max(highest, high[0]))
+    return float(weight * span_loss(axes, axis, min(lowest, low[0]), max(highest, high[0])))
 
 
 @loop
@@ -221,16 +224,16 @@ def _set_losses(
                 if first[code] == final[code]:
                     only[block] += 1
         first[code] = -1
-    size = int(axes.extent[axis])
+    size, weight = int(axes.extent[axis]), axes.weight[axis]
     values = 0
     for block in range(blocks - 1):
         values += starting[block]
-        scratch.left[block] += leaves_loss(values, size)
+        scratch.left[block] += weight * leaves_loss(values, size)
     values = 0
     for block in range(blocks - 1, 0, -1):
         values += ending[block]
-        scratch.right[block - 1] += leaves_loss(values, size)
+        scratch.right[block - 1] += weight * leaves_loss(values, size)
     for block in range(1, singles):
-        scratch.alone[block] += leaves_loss(inside[block], size)
-        scratch.rest[block] += leaves_loss(found - only[block], size)
-    return leaves_loss(found, size)
+        scratch.alone[block] += weight * leaves_loss(inside[block], size)
+        scratch.rest[block] += weight * leaves_loss(found - only[block], size)
+    return float(weight * leaves_loss(found, size))

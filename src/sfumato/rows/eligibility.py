@@ -32,9 +32,11 @@ def bind_to_table(table: Table, models: Sequence[Model]) -> tuple[BoundModel, ..
                     f"{model.name} is asked for `{name}`, which is not a sensitive attribute"
                 )
         if table.units is not None and model.compares_with_whole:
+            by_household = table.schema.household is not None
+            one, some = ("household", "households") if by_household else ("person", "people")
             raise ParameterError(
-                f"{model.name} needs one row a person, and some people have several: a release "
-                "cannot show how the people of the whole table are distributed; "
+                f"{model.name} needs one row a {one}, and some {some} have several: a release "
+                f"cannot show how the {some} of the whole table are distributed; "
                 "keep one row each, or ask for l-diversity"
             )
     totals = table_totals(table, names)

@@ -50,8 +50,16 @@ class Attribute:
     `missing` says whether a missing sensitive value counts as a value. `min_width` is the width
     that the values of a group must span (a share of the range when below 1).
 
+    Of a quasi-identifier, `loss_weight` says how much its generalisation counts when a method
+    chooses what to generalise, `max_level` how high in its hierarchy a published cell may stand,
+    and `max_width` how far apart the ends of a published range may lie (steps of an order; days
+    for dates, seconds for times).
+
     A semi-sensitive attribute says which of its cells are sensitive: by a boolean column (`flag`),
     by a rule on other columns (`when`), or at random with a given `density`, for experiments.
+
+    An identifier with a `pseudonym` is published as tokens; those of columns with the same word are
+    the same for the same value, in this table and in others.
     """
 
     name: str
@@ -66,6 +74,10 @@ class Attribute:
     flag: str | None = None
     when: str | None = None
     density: float | None = None
+    loss_weight: float = 1.0
+    max_level: int | None = None
+    max_width: float | None = None
+    pseudonym: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", _member(Role, self.role, self.name, "role"))
@@ -90,7 +102,43 @@ class Attribute:
             raise SchemaError(f"column '{self.name}': `order` lists a value twice")
         if self.order is not None and self.kind not in (None, Kind.ORDINAL):
             raise SchemaError(f"column '{self.name}': `order` is for ordinal attributes")
+        if self.pseudonym is not None and self.role is not Role.IDENTIFIER:
+            raise SchemaError(
+                f"column '{self.name}': `pseudonym` is for identifiers, and this one is {self.role}"
+            )
+        if self.pseudonym == "":
+            raise SchemaError(f"column '{self.name}': the word of `pseudonym` is empty")
         self._check_flags()
+        self._check_control()
+
+    def _check_control(self) -> None:
+        """Refuse control over generalisation that makes no sense, or is not of generalisation."""
+        if not _is_positive(self.loss_weight):
+            raise SchemaError(f"column '{self.name}': `loss_weight` must be a number above 0")
+        is_level = isinstance(self.max_level, int) and not isinstance(self.max_level, bool)
+        if self.max_level is not None and not (is_level and self.max_level >= 0):
+            raise SchemaError(
+                f"column '{self.name}': `max_level` must be a whole number of at least 0"
+            )
+        if self.max_width is not None and not _is_positive(self.max_width):
+            raise SchemaError(f"column '{self.name}': `max_width` must be a number above 0")
+        if self.control and self.role is not Role.QUASI_IDENTIFIER:
+            raise SchemaError(
+                f"column '{self.name}': `{self.control[0]}` is for quasi-identifiers, "
+                f"and this one is {self.role}"
+            )
+        if self.max_width is not None and self.hierarchy is not None:
+            raise SchemaError(
+                f"column '{self.name}': `max_width` is for ranges, and this column has a "
+                "hierarchy; use `max_level`"
+            )
+
+    @property
+    def control(self) -> tuple[str, ...]:
+        """The keys by which generalisation is controlled, of those that say anything."""
+        said = {"loss_weight": self.loss_weight != 1, "max_level": self.max_level is not None}
+        said["max_width"] = self.max_width is not None
+        return tuple(key for key, is_said in said.items() if is_said)
 
     def _check_flags(self) -> None:
         given = [key for key in ("flag", "when", "density") if getattr(self, key) is not None]

@@ -61,6 +61,22 @@ class Tree:
         ):
             array.flags.writeable = False
 
+    def at_level(self, level: int) -> NDArray[np.int32]:
+        """Return the node that each code has at a level of the hierarchy.
+
+        >>> rows = [("Peru", "America"), ("Laos", "Asia"), ("Cuba", "America")]
+        >>> tree = Hierarchy.from_rows(rows, "country").bind(["Cuba", "Laos", "Peru"])
+        >>> [[tree.labels[node] for node in tree.at_level(level)] for level in (1, 2)]
+        [['America', 'America', 'Asia'], ['*', '*', '*']]
+        """
+        nodes = np.arange(len(self.order), dtype=np.int32)
+        while True:
+            above = self.parent[nodes]
+            climbs = (self.levels[above] <= level) & (above != nodes)
+            if not climbs.any():
+                return nodes
+            nodes = np.where(climbs, above, nodes)
+
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:

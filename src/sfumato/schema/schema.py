@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,7 +17,8 @@ class Schema:
     """The attributes of a table; `unit` names the column whose distinct values are the people.
 
     Without `unit` every row is a person of its own, and encoding refuses a table whose identifiers
-    say otherwise.
+    say otherwise. `weight` names the column that says how many people a row stands for, `household`
+    the one that says who lives together; neither needs a role.
 
     >>> schema = Schema.of(name="identifier", age="quasi-identifier", disease="sensitive")
     >>> [attribute.name for attribute in schema.quasi_identifiers]
@@ -26,6 +27,8 @@ class Schema:
 
     attributes: tuple[Attribute, ...]
     unit: str | None = None
+    weight: str | None = None
+    household: str | None = None
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -42,6 +45,40 @@ class Schema:
                 f"the unit is column '{self.unit}', which is {self[self.unit].role} and published; "
                 "people are told apart by an identifier, or by an insensitive column that is not "
                 "kept"
+            )
+        self._check_weight_and_household()
+        self._check_pseudonyms()
+
+    def _check_pseudonyms(self) -> None:
+        if len(self.pseudonyms) > 1:
+            raise SchemaError(
+                f"columns {_listed(each.name for each in self.pseudonyms)} are pseudonyms; keep one"
+            )
+        for attribute in self.pseudonyms:
+            if self.unit not in (None, attribute.name):
+                raise SchemaError(
+                    f"column '{attribute.name}' is a pseudonym and does not tell people apart, "
+                    f"which '{self.unit}' does: only the `unit` can be published as tokens"
+                )
+
+    def _check_weight_and_household(self) -> None:
+        if self.weight is not None and self.weight in (self.unit, self.household):
+            raise SchemaError(
+                f"column '{self.weight}' cannot hold weights and also say who a row is of"
+            )
+        for key, name in (("weight", self.weight), ("household", self.household)):
+            if name is None or name not in self.names:
+                continue
+            role = self[name].role
+            if self[name].is_published:
+                raise SchemaError(
+                    f"the {key} is column '{name}', which is {role} and published; "
+                    "give it no role of its own"
+                )
+        if self.household is not None and self.pseudonyms:
+            raise SchemaError(
+                "households are counted, and a pseudonym tells their members apart; leave out "
+                "`household` or `pseudonym`"
             )
 
     def __iter__(self) -> Iterator[Attribute]:
@@ -71,6 +108,11 @@ class Schema:
         """The attributes that are sensitive in every cell, and nothing else."""
         return self.with_role(Role.SENSITIVE)
 
+    @property
+    def pseudonyms(self) -> tuple[Attribute, ...]:
+        """The identifiers that are published as tokens."""
+        return tuple(each for each in self.attributes if each.pseudonym is not None)
+
     def with_role(self, *roles: Role) -> tuple[Attribute, ...]:
         """Return the attributes that have one of the roles, in order."""
         return tuple(attribute for attribute in self.attributes if attribute.role in roles)
@@ -99,14 +141,17 @@ class Schema:
                     f"column '{attribute.flag}' holds flags and is never published; "
                     "give it no role of its own"
                 )
-        flags = {attribute.flag for attribute in self.attributes}
-        forgotten = [name for name in columns if name not in known and name not in flags]
+        for key, named in (("weights are", self.weight), ("households are", self.household)):
+            if named is not None and named not in columns:
+                raise SchemaError(f"the {key} column '{named}', which {_absent(named, columns)}")
+        served = {attribute.flag for attribute in self.attributes} | {self.weight, self.household}
+        forgotten = [name for name in columns if name not in known and name not in served]
         if forgotten:
             raise SchemaError(
                 f"columns without a role: {_listed(forgotten)}; "
                 "give each one (`insensitive` leaves a column out)"
             )
-        return Schema(tuple(known[name] for name in columns if name in known), self.unit)
+        return replace(self, attributes=tuple(known[name] for name in columns if name in known))
 
     @classmethod
     def of(cls, roles: Mapping[str, str] | None = None, /, **more: str) -> Schema:

@@ -13,13 +13,16 @@ from sfumato.errors import SchemaError
 from sfumato.schema.attribute import RESERVED_NAMES, RESERVED_SUFFIX, Attribute, Role
 from sfumato.schema.distinct import Distinct, distinct
 from sfumato.schema.frames import as_arrow
+from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import kind_of
+from sfumato.schema.leaf_texts import spelled_as
 from sfumato.schema.schema import Schema
 from sfumato.table.column import Column
 from sfumato.table.domain import refuse_outside
 from sfumato.table.order import arrange
 from sfumato.table.table import Table
-from sfumato.table.units import encode_units, rows_of_one_unit
+from sfumato.table.units import encode_counted, rows_of_one_unit
+from sfumato.table.weights import encode_weights
 
 # A kept column may show at most this share of its rows with a value that one person alone has.
 _ROWS_PER_LONE_VALUE = 10
@@ -34,7 +37,8 @@ def encode(data: Any, schema: Schema) -> Table:
     Refuses (InputError, SchemaError, HierarchyError) what cannot be read as a table; columns
     without a role and roles without a column; repeated identifiers without a `unit` and missing
     units; types that no cell can hold; infinite numbers; values outside a stated order, domain
-    or hierarchy; a kept column in which more than a tenth of the rows have a value of their own.
+    or hierarchy; a kept column in which more than a tenth of the rows have a value of their own;
+    weights that are no numbers above 0; missing households, and people in several.
 
     >>> table = encode(
     ...     pa.table({"age": [41, 33, 41], "disease": ["Flu", None, "Fever"]}),
@@ -48,7 +52,8 @@ def encode(data: Any, schema: Schema) -> Table:
     arrow = as_arrow(data)
     _refuse_reserved(arrow.column_names)
     schema = schema.aligned(arrow.column_names)
-    units = encode_units(arrow, schema)
+    units = encode_counted(arrow, schema)
+    weights = encode_weights(arrow, schema)
     columns = tuple(
         _encode_column(arrow[attribute.name], attribute)
         for attribute in schema
@@ -59,7 +64,9 @@ def encode(data: Any, schema: Schema) -> Table:
             _refuse_telling(column, units)
     resolved = {column.name: column.attribute for column in columns}
     attributes = tuple(resolved.get(attribute.name, attribute) for attribute in schema)
-    return Table(Schema(attributes, schema.unit), columns, arrow.num_rows, units)
+    return Table(
+        replace(schema, attributes=attributes), columns, arrow.num_rows, units, weights=weights
+    )
 
 
 def _encode_column(cells: pa.ChunkedArray, attribute: Attribute) -> Column:
@@ -69,6 +76,8 @@ def _encode_column(cells: pa.ChunkedArray, attribute: Attribute) -> Column:
             "split the column into plain ones, convert it, or make it `insensitive`"
         )
     found = distinct(cells, attribute.name)
+    if isinstance(attribute.hierarchy, Hierarchy):
+        attribute = replace(attribute, hierarchy=spelled_as(attribute.hierarchy, found.values.type))
     arranged = arrange(found.values, cells, attribute, found.counts[:-1])
     column = Column(
         attribute=replace(attribute, kind=arranged.kind, hierarchy=arranged.hierarchy),

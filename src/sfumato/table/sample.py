@@ -44,6 +44,8 @@ def rows_of(table: Table, rows: Ints) -> Table:
         len(rows),
         units,
         {name: flags[rows] for name, flags in table.flags.items()},
+        {name: tokens.take(pa.array(rows)) for name, tokens in table.tokens.items()},
+        None if table.weights is None else table.weights[rows],
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.errors import ParameterError, SchemaError
 from sfumato.schema.attribute import Role
@@ -21,8 +22,10 @@ class Table:
 
     `columns` are those that a release may show in some form: identifiers and dropped insensitive
     columns are in the `schema` alone. `units` says whose row it is, by codes 0, 1, ...; it is None
-    where every row is a person of its own. `flags` says of semi-sensitive columns which cells are
-    sensitive.
+    where every row is a person of its own; where the schema names households, these are meant.
+    `flags` says of semi-sensitive columns which cells are sensitive. `tokens` are the pseudonyms
+    of identifiers that are published as such. `weights` say how many people each row stands for,
+    None where the schema names no weights.
     """
 
     # Out of the representation, which ends up in tracebacks and logs: they hold people's data.
@@ -31,6 +34,8 @@ class Table:
     rows: int
     units: npt.NDArray[np.int32] | None = field(default=None, repr=False)
     flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict, repr=False)
+    tokens: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
+    weights: npt.NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         arrays: list[npt.NDArray[Any]] = [column.codes for column in self.columns]
@@ -40,7 +45,11 @@ class Table:
         if self.units is not None:
             self.units.flags.writeable = False
             arrays.append(self.units)
-        if any(array.shape != (self.rows,) for array in arrays):
+        if self.weights is not None:
+            self.weights.flags.writeable = False
+            arrays.append(self.weights)
+        lengths = [len(column) for column in self.tokens.values()]
+        if any(array.shape != (self.rows,) for array in arrays) or set(lengths) - {self.rows}:
             raise ParameterError(f"a table of {self.rows} rows needs as many codes in each column")
 
     def __getitem__(self, name: str) -> Column:

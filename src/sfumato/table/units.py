@@ -11,6 +11,7 @@ from sfumato.errors import SchemaError
 from sfumato.schema.attribute import Role
 from sfumato.schema.distinct import Distinct, distinct
 from sfumato.schema.schema import Schema
+from sfumato.table.weights import encode_households
 
 _WAYS_OUT = (
     "keep one row a person, or name the column that tells people apart with `unit`, "
@@ -33,6 +34,8 @@ def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None
         _refuse_missing(found, schema.unit)
         return None if len(found.values) == data.num_rows else found.codes
     for attribute in schema.with_role(Role.IDENTIFIER):
+        if attribute.name == schema.household:
+            continue  # it repeats, since it does not tell people apart
         if _all_differ(data[attribute.name]):
             continue
         found = distinct(data[attribute.name], attribute.name)
@@ -44,6 +47,34 @@ def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None
                 f"{_WAYS_OUT}"
             )
     return None
+
+
+def encode_counted(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None:
+    """Return whom models count: each row's household if the schema names them, else its person.
+
+    None where every row is one of its own.
+
+    Refuses (SchemaError) what `encode_units` refuses, missing households, and people who are in
+    several.
+
+    >>> schema = Schema(Schema.of(age="quasi-identifier").attributes, household="h")
+    >>> encode_counted(pa.table({"age": [1, 2, 3], "h": ["b", "a", "b"]}), schema).tolist()
+    [1, 0, 1]
+    """
+    people = encode_units(data, schema)
+    households = encode_households(data, schema)
+    if households is None:
+        return people
+    if people is not None:
+        some = np.zeros(int(people.max(initial=-1)) + 1, np.int32)
+        some[people] = households
+        torn = len(np.unique(people[some[people] != households]))
+        if torn:
+            raise SchemaError(
+                f"{torn} people of column '{schema.unit}' are in several households of column "
+                f"'{schema.household}'; give each of them one"
+            )
+    return None if len(np.unique(households)) == data.num_rows else households
 
 
 def _all_differ(column: pa.ChunkedArray) -> bool:
