@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,8 +181,62 @@ def test_what_cannot_be_applied_is_refused() -> None:
     for method in (sf.Anatomy(l=2), sf.Merging(l=2), sf.Probabilistic(k=3, sample=0.5)):
         with pytest.raises(ParameterError, match="no cuts"):
             reapply(method.publish(data, SCHEMA), data, SCHEMA)
-    with pytest.raises(ParameterError, match="`suppression` must be a share"):
+    with pytest.raises(ParameterError, match="`suppression` is a share"):
         reapply(release, data, SCHEMA, suppression=2)
+
+
+FULL = sf.Schema(
+    (
+        sf.Attribute("age", sf.Role.QUASI_IDENTIFIER, hierarchy=sf.EqualWidth(width=10)),
+        sf.Attribute("town", sf.Role.QUASI_IDENTIFIER, hierarchy=sf.Mask("right")),
+        sf.Attribute("job", sf.Role.QUASI_IDENTIFIER),
+        sf.Attribute("disease", sf.Role.SENSITIVE),
+    )
+)
+
+
+def test_full_domain_keeps_its_levels_and_labels() -> None:
+    release = sf.FullDomain(k=5, suppression=0.05).publish(people(13, 600, missing=False), FULL)
+    again = reapply(release, people(14, 600, missing=False), FULL, suppression=0.2)
+    assert again.manifest.parameters["levels"] == release.manifest.parameters["levels"]
+    for name in ("age", "town", "job"):
+        one, other = (set(each.tables["records"][name].to_pylist()) for each in (release, again))
+        assert other <= one
+    assert sf.audit(again).ok
+
+
+def test_full_domain_keeps_labels_that_the_new_data_could_do_without() -> None:
+    release = sf.FullDomain(k=5, levels={"town": 2}).publish(people(13, 600, missing=False), FULL)
+    some = people(14, 600, missing=False)
+    north = some.filter(pa.compute.equal(some["town"], "1011"))
+    again = reapply(release, north, FULL, suppression=0.9)
+    assert set(again.tables["records"]["town"].to_pylist()) == {"10**"}
+
+
+def test_full_domain_names_the_groups_that_would_be_too_small() -> None:
+    release = sf.FullDomain(k=5, suppression=0.05).publish(people(13, 600, missing=False), FULL)
+    with pytest.raises(Infeasible, match=r"\d+ groups: .*\(\d records\)") as caught:
+        reapply(release, people(15, 60, missing=False), FULL)
+    assert SECRET not in str(caught.value)
+    following = sf.Schema(
+        (replace(FULL["age"], hierarchy=sf.Quantiles(4)), *(a for a in FULL if a.name != "age"))
+    )
+    release = sf.FullDomain(k=5).publish(people(13, 600, missing=False), following)
+    with pytest.raises(ParameterError, match="follow the data"):
+        reapply(release, people(14, 600, missing=False), following)
+
+
+def test_tokens_are_those_of_the_earlier_delivery() -> None:
+    key = bytes(range(32))
+    schema = sf.Schema((*ATTRIBUTES, sf.Attribute("name", sf.Role.IDENTIFIER, pseudonym="person")))
+    data = people(16, 200).append_column("name", pa.array([f"N{n}" for n in range(200)]))
+    release = sf.Mondrian(k=4).publish(data, schema, key=key)
+    again = reapply(release, data, schema, suppression=0.5, key=key)
+    one, other = (set(each.tables["records"]["name"].to_pylist()) for each in (release, again))
+    assert other <= one
+    assert sf.audit(again).ok
+    with pytest.raises(ParameterError, match="give a key"):
+        reapply(release, data, schema, suppression=0.5)
 
 
 def test_the_command_publishes_or_refuses(

@@ -13,6 +13,7 @@ from sfumato.cli.options import (
     Data,
     Force,
     Json,
+    KeyFile,
     MarkingTestSeed,
     NoFormulaGuard,
     Out,
@@ -38,6 +39,7 @@ def apply(
     test_seed: MarkingTestSeed = None,
     format: TableFormat = None,
     no_formula_guard: NoFormulaGuard = False,
+    key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
     """Publish new data in the groups and cells of an earlier release.
@@ -46,9 +48,10 @@ def apply(
     Refused, with the groups named, where the cuts would break a guarantee.
     """
     from sfumato.jobs.apply import apply as run
-    from sfumato.jobs.seeds import randomness_of
+    from sfumato.jobs.seeds import key_of, randomness_of
 
     randomness, warnings = randomness_of(seed_file, test_seed)
+    key, about_key = key_of(key_file)
     with terminal_progress() as progress:
         made = run(
             release,
@@ -60,7 +63,8 @@ def apply(
             formula_guard=False if no_formula_guard else None,
             force=force,
             record=record,
-            warnings=warnings,
+            key=key,
+            warnings=(*warnings, *about_key),
             progress=progress,
         )
     if as_json:

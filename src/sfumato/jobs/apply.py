@@ -11,9 +11,11 @@ import os
 from pathlib import Path
 
 from sfumato.io.read import read_table
+from sfumato.jobs.doubts import about_pseudonyms
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import Publication, group_count, refuse_occupied, refuse_own_fault
+from sfumato.jobs.recode import recoded, refuse_other_steps, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.same_cuts import applied
 from sfumato.jobs.suppress import without
@@ -40,13 +42,15 @@ def apply(
     formula_guard: bool | None = None,
     force: bool = False,
     record: str | os.PathLike[str] | None = None,
+    key: bytes | None = None,
     warnings: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Publication:
     """Publish the table of a file in the groups and cells of an earlier release.
 
     The policy says what the columns are, and with `suppression` under its `method` which share of
-    the records may be withheld because no group covers them or theirs would be too small.
+    the records may be withheld because no group covers them or theirs would be too small. `key` is
+    the secret of pseudonyms.
     Refuses (SfumatoError) whatever stands in the way; the folder then does not appear.
     """
     warnings = (*warnings, _SAME_PEOPLE)
@@ -57,14 +61,17 @@ def apply(
     with RecordPlace.at(record_path, path, force=force) as place:
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
+            rules.method()  # called for its refusals
             schema = rules.schema()
         with stages.stage("reading the earlier release"):
             before = Release.load(earlier)
         with stages.stage("reading the data"):
-            rows = read_table(data)
+            rows, schema, steps = recoded(read_table(data), rules, schema, randomness)
+            refuse_other_steps(before, steps, schema)
         with stages.stage("finding everybody's group"):
             share = rules.content.method.parameters.get("suppression", 0)
-            release, withheld = applied(before, rows, schema, share, randomness)
+            release, withheld = applied(before, rows, schema, share, randomness, key)
+            release = with_recoding(release, steps, schema)
         with stages.stage("auditing"):
             refuse_own_fault(release)
         with stages.stage("writing"):
@@ -75,6 +82,7 @@ def apply(
                 force=force,
                 formula_guard=output.formula_guard if formula_guard is None else formula_guard,
             )
+        warnings += about_pseudonyms(schema)
         loss = ncp(release, encode(without(rows, withheld), schema))
         place.fill(
             RunRecord(

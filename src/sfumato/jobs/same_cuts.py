@@ -22,7 +22,10 @@ from sfumato.attacks.stage import set_stage
 from sfumato.attacks.view import Block, View
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.jobs.cut_tree import NOWHERE, Cells, assigned
+from sfumato.jobs.same_levels import at_same_levels, listed
 from sfumato.jobs.suppress import without
+from sfumato.methods import FullDomain
+from sfumato.methods.controlled import check_suppression, most_withheld
 from sfumato.models import Model, from_claim
 from sfumato.models.counting import group_statistics
 from sfumato.publish.assemble import assemble
@@ -30,6 +33,7 @@ from sfumato.publish.households import with_households
 from sfumato.publish.records import generalized_records
 from sfumato.publish.same_cells import same_cells
 from sfumato.randomness import Randomness
+from sfumato.recoding.pseudonyms import refuse_linking, with_tokens
 from sfumato.release import Release
 from sfumato.release.households import counts_households
 from sfumato.release.origin import is_noisy
@@ -42,7 +46,6 @@ from sfumato.table import Groups, Table, encode
 Ints = npt.NDArray[np.int64]
 
 _NONE = np.zeros(0, np.int64)
-_NAMED = 12  # groups in a message
 # What a manifest's parameters have if cells are not their people's own, generalised.
 _NOT_THEIR_OWN = ("sample", "perturb", "fakes", "microaggregated", "transitions")
 
@@ -54,6 +57,7 @@ def reapply(
     *,
     suppression: float = 0,
     randomness: Randomness | None = None,
+    key: bytes | None = None,
 ) -> Release:
     """Return a release of other data in the groups and cells of an earlier release.
 
@@ -71,29 +75,40 @@ def reapply(
     ['[25, 28]', '[41, 47]']
     """
     found = randomness or Randomness.fresh()
-    return applied(earlier, as_arrow(data), schema, suppression, found)[0]
+    return applied(earlier, as_arrow(data), schema, suppression, found, key)[0]
 
 
 def applied(
-    earlier: Release, rows: pa.Table, schema: Schema, suppression: Any, randomness: Randomness
+    earlier: Release,
+    rows: pa.Table,
+    schema: Schema,
+    suppression: float,
+    randomness: Randomness,
+    key: bytes | None = None,
 ) -> tuple[Release, Ints]:
-    """Return the new release, and the rows that it withholds."""
+    """Return the new release, and the rows that it withholds; `key` is that of pseudonyms."""
+    check_suppression(suppression, "apply")
     models = _claimed(earlier)
-    _refuse_other_columns(earlier, encode(rows, schema))
+    table = with_tokens(encode(rows, schema), rows, key)
+    refuse_linking(table)
+    _refuse_other_columns(earlier, table)
     if counts_households(earlier.manifest) != (schema.household is not None):
         raise ParameterError(
             "only one of the policy and the earlier release counts households (`household`); use "
             "the policy of that release"
         )
+    if earlier.manifest.method == FullDomain.name:
+        return at_same_levels(earlier, table, schema, models, suppression, randomness)
     view = View.of(earlier)
     group = _groups_of(view, rows, randomness.generator("groups to choose from"))
-    strays, allowed = int((group == NOWHERE).sum()), int(_share(suppression) * rows.num_rows)
+    strays, allowed = int((group == NOWHERE).sum()), most_withheld(suppression, rows.num_rows)
     broken: dict[Model, Ints] = {}
     while True:
         withheld = np.flatnonzero(group == NOWHERE)
         if len(withheld) > allowed or len(withheld) == len(group):
             raise _refusal(group, broken, strays, allowed)
-        table = encode(without(rows, withheld), schema)
+        kept = without(rows, withheld)
+        table = with_tokens(encode(kept, schema), kept, key)
         shown, ids = np.unique(group[group != NOWHERE], return_inverse=True)
         groups = Groups(ids.astype(np.int32), len(shown))
         failing = _failing(table, groups, models)
@@ -106,7 +121,7 @@ def applied(
         group[np.isin(group, np.concatenate([shown[fails] for fails in failing.values()]))] = (
             NOWHERE
         )
-    release = _published(table, groups, view, shown, rows, withheld, earlier, randomness)
+    release = _published(table, groups, view, shown, kept, earlier, randomness)
     by_value = any(model.needs for model in broken)
     manifest = release.manifest.model_copy(
         update={"suppressed": len(withheld), "suppressed_by_value": by_value}
@@ -119,13 +134,11 @@ def _published(
     groups: Groups,
     view: View,
     shown: Ints,
-    rows: pa.Table,
-    withheld: Ints,
+    kept: pa.Table,
     earlier: Release,
     randomness: Randomness,
 ) -> Release:
     """Return the release of groups in the cells that those numbers had earlier."""
-    kept = without(rows, withheld)
     rng = randomness.generator("records")
     (block,) = view.blocks
     columns, known = {column.name: column for column in table.columns}, {}
@@ -226,7 +239,7 @@ def _refusal(group: Ints, broken: Mapping[Model, Ints], strays: int, allowed: in
     parts = [f"no group has a place for {strays} of {len(group)} records"] if strays else []
     for model, groups in broken.items():
         about = "".join(f" of '{name}'" for name in model.needs)
-        parts.append(f"{model.name}{about} would break in {_listed(groups, sizes)}")
+        parts.append(f"{model.name}{about} would break in {listed(_told(groups, sizes))}")
     limit = f"; {allowed} records may be withheld" if allowed else ""
     return Infeasible(
         f"the cuts of the earlier release do not do for these data: {'; '.join(parts)}{limit}. "
@@ -234,17 +247,9 @@ def _refusal(group: Ints, broken: Mapping[Model, Ints], strays: int, allowed: in
     )
 
 
-def _listed(groups: Ints, sizes: Ints) -> str:
+def _told(groups: Ints, sizes: Ints) -> list[str]:
     """Return the public numbers of groups, with their records where they still have any."""
-    told = [
+    return [
         f"{n + 1} ({sizes[n]} records)" if n < len(sizes) and sizes[n] else str(n + 1)
         for n in groups.tolist()
     ]
-    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-    return f"{len(told)} groups: {', '.join(told[:_NAMED])}{more}"
-
-
-def _share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-        raise ParameterError("`suppression` must be a share of at least 0 and below 1")
-    return float(value)

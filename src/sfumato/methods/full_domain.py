@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from sfumato.methods.controlled import (
 )
 from sfumato.methods.method import Ints, Method
 from sfumato.models import KAnonymity, Model
+from sfumato.predicates.expression import unknown_column
 from sfumato.publish.assemble import assemble
 from sfumato.publish.generalize import recode
 from sfumato.publish.records import generalized_records
@@ -32,8 +34,8 @@ class FullDomain(Method):
     """k-anonymity, and any further monotone models, by recoding that is the same everywhere.
 
     `models` are asked for beside k-anonymity and claimed in the release. `suppression` is the share
-    of the records that may be withheld. The release states the `levels`, and whether no others
-    lose less (`optimal`).
+    of the records that may be withheld. `levels` fixes those of some attributes, 0 being exact. The
+    release states all `levels`, and whether no others lose less (`optimal`).
 
     >>> import pyarrow as pa
     >>> from sfumato.schema import Attribute, EqualWidth, Schema
@@ -54,11 +56,14 @@ class FullDomain(Method):
     k: int
     models: tuple[Model, ...] = ()
     suppression: float = 0.0
+    levels: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
         check_models(self.models, self.name)
         check_suppression(self.suppression, self.name)
+        if not isinstance(self.levels, Mapping) or not all(map(_is_whole, self.levels.values())):
+            raise ParameterError("full-domain: `levels` gives attributes a whole number each")
 
     def coarser(self) -> Method:
         """Return the method with twice the k."""
@@ -71,11 +76,16 @@ class FullDomain(Method):
     def _recoding(self, table: Table) -> Recoding:
         if not table.quasi_identifiers:
             raise ParameterError("full-domain needs at least one quasi-identifier")
+        names = [column.name for column in table.quasi_identifiers]
+        for name in self.levels:
+            if name not in names:
+                raise ParameterError(f"`levels`: {unknown_column(name, names)}")
         checkable = [model for model in self.models if model.checkable]
         return full_domain(
             table,
             [KAnonymity(self.k), *checkable, *sensitive_widths(table)],
             limit=most_withheld(self.suppression, table.rows),
+            levels=self.levels,
         )
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
@@ -104,3 +114,7 @@ class FullDomain(Method):
             suppressed=suppressed,
             by_value=found.by_value,
         )
+
+
+def _is_whole(level: Any) -> bool:
+    return isinstance(level, int) and not isinstance(level, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.models import Model
 from sfumato.rows.eligibility import bind_to_table, refuse_infeasible
-from sfumato.rows.ladders import Ladder, ladder_of, ladders_of
+from sfumato.rows.ladders import Ladder, at_level, ladder_of, ladders_of
 from sfumato.rows.lattice import Lattice
 from sfumato.rows.lattice_search import BUDGET, MOST_NODES, search
 from sfumato.table import Column, Table
@@ -41,6 +41,7 @@ def full_domain(
     models: Sequence[Model],
     *,
     limit: int = 0,
+    levels: Mapping[str, int] | None = None,
     most_nodes: int = MOST_NODES,
     budget: int = BUDGET,
 ) -> Recoding:
@@ -48,7 +49,7 @@ def full_domain(
 
     Each quasi-identifier is recoded to one level of its hierarchy, the same for all records. Groups
     that break a model are withheld, all their records, at most `limit` in all. The search is
-    `rows/lattice_search.py`'s.
+    `rows/lattice_search.py`'s; of attributes whose `levels` are given it has no choice.
 
     *Guarantee*: the groups of the rows that are kept satisfy every model, by their own totals.
     *Refuses*: models that are not monotone, as Mondrian does; numbers without a hierarchy; and
@@ -64,7 +65,7 @@ def full_domain(
                 f"full-domain: {model.name} is not preserved when groups are united"
             )
     columns = table.quasi_identifiers
-    ladders = ladders_of(columns)
+    ladders = [at_level(each, (levels or {}).get(each.name)) for each in ladders_of(columns)]
     bind_to_table(table, models)  # called for its refusals
     if table.rows <= limit:
         refuse_infeasible(table, models)

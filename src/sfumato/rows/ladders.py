@@ -8,7 +8,7 @@ rung but `*`, where it is like all others.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -38,12 +38,33 @@ class Rung:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ladder:
-    """The rungs of one column that may be used, from exact upwards; `capped` leaves some out."""
+    """The rungs of one column that may be used, from exact upwards; `capped` leaves some out.
+
+    `top` is the highest level that may be used.
+    """
 
     name: str
     weight: float
     rungs: tuple[Rung, ...]
     capped: bool
+    top: int
+
+
+def at_level(ladder: Ladder, level: int | None) -> Ladder:
+    """Return the ladder with the one rung that a level stands on; None leaves it as it is.
+
+    A level that changes nothing has no rung: the one below it is the same. *Refuses*
+    (ParameterError) a level above all that the hierarchy, or a cap on it, allows.
+    """
+    if level is None:
+        return ladder
+    if not 0 <= level <= ladder.top:
+        raise ParameterError(
+            f"`levels`: '{ladder.name}' can be recoded to the levels 0 to {ladder.top}, not to "
+            f"{level}"
+        )
+    rung = [rung for rung in ladder.rungs if rung.level <= level][-1]
+    return replace(ladder, rungs=(replace(rung, level=level),))
 
 
 def ladder_of(column: Column) -> Ladder:
@@ -66,7 +87,8 @@ def ladder_of(column: Column) -> Ladder:
                 "such as `hierarchy: {width: 5}`, `{intervals: 16}` or `{bins: [...]}`"
             )
         rungs = [_exact(column), _star(column, 1)][: 1 if is_capped else 2]
-        return Ladder(column.name, attribute.loss_weight, tuple(rungs), is_capped)
+        most = 0 if is_capped else 1
+        return Ladder(column.name, attribute.loss_weight, tuple(rungs), is_capped, most)
     top = int(column.tree.levels[-1])
     most = top if attribute.max_level is None else min(top, attribute.max_level)
     rungs = [_exact(column)]
@@ -76,7 +98,7 @@ def ladder_of(column: Column) -> Ladder:
         if (nodes != before).any():
             rungs.append(_star(column, level) if level == top else _of_nodes(column, level, nodes))
         before = nodes
-    return Ladder(column.name, attribute.loss_weight, tuple(rungs), most < top)
+    return Ladder(column.name, attribute.loss_weight, tuple(rungs), most < top, most)
 
 
 def ladders_of(columns: Iterable[Column]) -> tuple[Ladder, ...]:
@@ -104,7 +126,7 @@ def refuse_idle_cap(column: Column) -> None:
 def _alone(column: Column) -> Ladder:
     """Return the ladder of a column without any value: there is nothing to recode."""
     rung = Rung(0, np.zeros(1, np.int32), np.zeros(1))
-    return Ladder(column.name, column.attribute.loss_weight, (rung,), capped=False)
+    return Ladder(column.name, column.attribute.loss_weight, (rung,), capped=False, top=0)
 
 
 def _exact(column: Column) -> Rung:
