@@ -18,7 +18,9 @@ SOURCE = ROOT / "src" / "sfumato"
 # Judges must not trust the code that they judge; the audit reads files, not coded tables.
 MAKERS = frozenset({"rows", "publish", "methods"})
 NEVER = {"audit": MAKERS | {"columns", "table", "predicates"}}
-NEVER |= dict.fromkeys(("utility", "attacks", "answers"), MAKERS)
+NEVER |= dict.fromkeys(("utility", "attacks", "answers", "reports"), MAKERS)
+# Risk is counted on a coded table, whatever is asked of it.
+NEVER["risk"] = frozenset({"predicates", "recoding", "randomness"})
 # What a release promises as its methods, though the room that does it lies above: it is loaded when
 # a method is called, and named for the types alone.
 LATE = {"release/release.py": frozenset({"answers"})}

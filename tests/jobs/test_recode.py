@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,13 +14,16 @@ import sfumato as sf
 from sfumato.audit import audit
 from sfumato.errors import Infeasible, ParameterError, ReleaseDamaged, SchemaError
 from sfumato.jobs.anonymize import anonymize
+from sfumato.jobs.apply import apply
 from sfumato.jobs.attack import attack
 from sfumato.jobs.check import check
 from sfumato.jobs.compose import compose
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.utility import utility
 from sfumato.randomness import Randomness
+from sfumato.recoding.dates import UNITS
 from sfumato.release import Release
+from sfumato.release.beside import beside
 
 STEPS = {
     "age": "[{bottom: 16}, {top: 80}, {round: 5}]",
@@ -35,6 +39,7 @@ RECORDED = {
     "stay_days": [{"bins": [0, 3, 7, 14, None]}],
     "disease": [{"map": {"Diabetes": "Chronic disease", "Hypertension": "Chronic disease"}}],
 }
+KEYS = ("top", "bottom", "round", "bins", "truncate", "shift", "mask", "map")
 LAYOUTS = {
     "generalized": ("{name: mondrian, k: 4}", {"disease": "sensitive, l: 2"}),
     "anatomized": ("{name: anatomy, l: 3}", {}),
@@ -408,3 +413,60 @@ def test_the_audit_asks_ranges_for_a_value_that_is_left(data, tmp_path):
         else:
             with pytest.raises(ReleaseDamaged, match="'age'"):
                 audit(changed)
+
+
+def test_the_example_of_the_policy_page(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text("utf-8")
+    told = page.partition("\n## Recoding\n")[2].partition("\n## ")[0]
+    assert all(f"`{key}`" in told for key in (*KEYS, "otherwise", *UNITS))
+    lines = told.partition("```yaml\n")[2].partition("```")[0].splitlines()
+    stays = sf.datasets.hospital(1_000)
+    named = [line.partition(":")[0] for line in lines]
+    rest = [f"{name}: {{role: insensitive}}" for name in stays.column_names if name not in named]
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "\n  ".join(["attributes:", *lines, *rest]) + "\nmethod: {name: mondrian, k: 5}\n"
+    )
+    pq.write_table(stays, tmp_path / "stays.parquet")
+    report = check(tmp_path / "stays.parquet", policy)
+    assert (report.problems, report.warnings) == ((), ())
+    made = anonymize(tmp_path / "stays.parquet", policy, tmp_path / "out")
+    assert audit(made.path).ok
+    assert set(made.manifest.parameters["recoding"]) == set(named)
+
+
+def test_next_months_data_are_recoded_alike(data, tmp_path):
+    steps = {"age": "[{top: 60}, {round: 10}]", "disease": STEPS["disease"]}
+    roles = {"zipcode": "insensitive", "admitted": "insensitive", "stay_days": "insensitive"}
+    policy = written(tmp_path, "{name: mondrian, k: 4}", steps, **roles)
+    may = anonymize(data, policy, tmp_path / "may").path
+    june = apply(may, data, policy, tmp_path / "june")
+    assert june.manifest.parameters["recoding"] == {
+        "age": [{"top": 60}, {"round": 10}],
+        "disease": RECORDED["disease"],
+    }
+    assert "Diabetes" not in Release.load(june.path).tables["records"]["disease"].to_pylist()
+    assert audit(june.path).ok
+    policy = written(tmp_path, "{name: mondrian, k: 4}", {}, **roles)
+    with pytest.raises(ParameterError, match="does not recode as the earlier release"):
+        apply(may, data, policy, tmp_path / "july")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_can_be_compared_can_be_given_in_again(layout, data, stays, tmp_path):
+    method, roles = LAYOUTS[layout]
+    made = anonymize(data, written(tmp_path, method, **roles), tmp_path / "out")
+    whole = Release.load(made.path)
+    pair = beside(whole, stays)
+    again = beside(pair.release, pair.original)
+    assert again.release is pair.release and again.original is pair.original
+    assert again.notes == ()
+    assert "admitted" not in [entry.name for entry in pair.release.manifest.attributes]
+    assert "admitted" not in pair.original.column_names
+    for name, table in pair.release.tables.items():
+        for column in table.column_names:  # all other cells are those of the whole
+            assert table[column].equals(whole.tables[name][column])
+    # a release of nothing else has nothing to compare
+    names = [entry.name for entry in whole.manifest.attributes]
+    with pytest.raises(ParameterError, match="no attribute"):
+        beside(whole, stays, names)

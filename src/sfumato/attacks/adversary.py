@@ -20,11 +20,14 @@ from sfumato.attacks.controls import GIVEN, MADE, NONE, made_controls
 from sfumato.attacks.fit_kernels import add_shares
 from sfumato.attacks.fits import Fits, Fitter, kinds_of
 from sfumato.attacks.given import given_controls, plain
+from sfumato.attacks.nearest import NearestFitter, refuse_other_means
+from sfumato.attacks.specific import most_specific, withheld_cells
 from sfumato.attacks.stage import Secret, Side, parts, read, set_stage
 from sfumato.attacks.targets import draw
 from sfumato.attacks.view import View
 from sfumato.errors import ParameterError
 from sfumato.release import Release
+from sfumato.release.microaggregated import microaggregated
 from sfumato.release.origin import is_noisy, refuse_other
 
 Ints = npt.NDArray[np.int64]
@@ -67,7 +70,7 @@ class Adversary:
         layouts that have no groups.
         """
         refuse_unfit(release, original)
-        view = View.of(release)
+        view = View.of(release, with_means=True)
         people, who = gather(original, controls, view.known, view.held, sample, rng)
         side = set_stage([view], [people])[0]
         targets = draw(original.num_rows, sample, rng)
@@ -76,7 +79,9 @@ class Adversary:
             name for name in view.held if controls is not None and name not in controls.column_names
         )
         found = cls(release, view, side, targets, strangers, who, original.num_rows, untold)
-        if not is_noisy(release.manifest):
+        if found.links_by_distance:
+            refuse_other_means(side, view, original.num_rows)
+        elif not is_noisy(release.manifest):
             refuse_strangers(release, found.expected(asked(targets)))
             refuse_other_secrets(found)
         return found
@@ -97,12 +102,26 @@ class Adversary:
         return tuple(self.view.held)
 
     @property
-    def fitter(self) -> Fitter:
+    def links_by_distance(self) -> bool:
+        """Whether people fit no cell, since cells are means, and are linked to the nearest."""
+        return bool(microaggregated(self.release.manifest))
+
+    @property
+    def fitter(self) -> Fitter | NearestFitter:
         """What finds groups."""
-        found: Fitter = self.remembered(
-            "fitter", lambda: Fitter(self.view.blocks, self.view.groups, self.side.reaches)
-        )
+
+        def make() -> Fitter | NearestFitter:
+            if self.links_by_distance:
+                return NearestFitter(self.release.manifest, self.view, self.side)
+            return Fitter(self.view.blocks, self.view.groups, self.side.reaches)
+
+        found: Fitter | NearestFitter = self.remembered("fitter", make)
         return found
+
+    def distances(self, rows: Ints) -> Reals:
+        """Return how far each person is from the nearest mean; only where cells are means."""
+        assert isinstance(self.fitter, NearestFitter)
+        return self.fitter.distances({name: self.side.people[name][rows] for name in self.known})
 
     @property
     def sizes(self) -> Ints:
@@ -135,7 +154,12 @@ class Adversary:
 
     def fits_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
         """Return the groups of people, so many people at a time as fit into memory."""
-        return self.fitter.in_parts({name: self.side.people[name][rows] for name in self.known})
+        withheld: Ints | None = self.remembered(
+            "withheld", lambda: withheld_cells(self.release.manifest, self.view)
+        )
+        people = {name: self.side.people[name][rows] for name in self.known}
+        for part, fits in self.fitter.in_parts(people):
+            yield part, fits if withheld is None else most_specific(fits, withheld)
 
     def by_kind(self, rows: Ints, measure: Callable[[Ints, Fits], Reals]) -> Reals:
         """Return a measure of each person that depends on what is known of them alone.

@@ -25,7 +25,7 @@ from sfumato.attacks.linkage_records import record_linkage
 from sfumato.attacks.membership import membership
 from sfumato.attacks.minimality import minimality
 from sfumato.attacks.nobody import fits_nobody
-from sfumato.attacks.outcome import OUTSIDE, Outcome, Verdict
+from sfumato.attacks.outcome import OUTSIDE, Outcome, Rate, Verdict
 from sfumato.attacks.probabilistic import probabilistic
 from sfumato.attacks.republication import republication
 from sfumato.attacks.set_adversary import SetAdversary
@@ -35,12 +35,14 @@ from sfumato.errors import ParameterError
 from sfumato.randomness import Randomness, split
 from sfumato.release import Release
 from sfumato.release.beside import about_left_out, beside, controls_beside, recoded_otherwise
+from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.frames import as_arrow
 
 SAMPLE: Final = 2_000
 # The chance that any attack of a run is called a risk although it does no better than chance.
 ERROR: Final = 0.05
+_MEANS: Final = "Means of groups exclude nothing, and are not compared between releases here."
 _MADE_UP: Final = "the same attack on made-up people outside the data"
 
 
@@ -64,10 +66,28 @@ def _again(scene: Scene) -> list[Outcome]:
     if scene.earlier is None:
         return []
     earlier, table = scene.earlier
+    if any(microaggregated(each.manifest) for each in (earlier, scene.eyes.release)):
+        return [_not_judged("republication", _MEANS, scene.eyes.population)]
     if any(is_randomised(each.manifest) for each in (earlier, scene.eyes.release)):
         return []  # whose cells exclude nothing, so that there is nothing to intersect
     releases, tables = (earlier, scene.eyes.release), (table, scene.original)
     return republication(*releases, *tables, sample=len(scene.eyes.targets), rng=scene.rng)
+
+
+def _not_judged(attack: str, why: str, population: int) -> Outcome:
+    """Return that nobody looked: an attack may succeed for all that is known."""
+    none = Rate(0, 0)
+    knows = "what this version does not try"
+    return Outcome(attack, None, knows, why, none, none, None, None, 0, population)
+
+
+def _joint_bayes(scene: Scene) -> list[Outcome]:
+    """Return what sets, or replaced cells, tell of a secret: nothing of other releases."""
+    if isinstance(scene.eyes, TransitionAdversary):
+        return transition_bayes(scene.eyes)
+    if isinstance(scene.eyes, SetAdversary):
+        return joint_bayes(scene.eyes, rng=scene.rng)
+    return []
 
 
 # Attacks by name; one that has no meaning for a release returns nothing.
@@ -80,7 +100,7 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
     "corruption": lambda scene: corruption(scene.eyes),
     "fakes": lambda scene: fits_nobody(scene.eyes),
     "definetti": lambda scene: _in_groups(scene, lambda eyes: definetti(eyes, rng=scene.rng)),
-    "joint-bayes": lambda scene: _joint_bayes(scene),
+    "joint-bayes": _joint_bayes,
     "minimality": lambda scene: _in_groups(scene, lambda eyes: minimality(eyes, rng=scene.rng)),
     "downcoding": lambda scene: _in_groups(
         scene,
@@ -106,15 +126,6 @@ LAYOUTS: Final[dict[str, tuple[str, ...]]] = {
     "minimality": ("generalized",),
     "downcoding": ("generalized",),
 }
-
-
-def _joint_bayes(scene: Scene) -> list[Outcome]:
-    """Return what sets, or replaced cells, tell of a secret: nothing of other releases."""
-    if isinstance(scene.eyes, TransitionAdversary):
-        return transition_bayes(scene.eyes)
-    if isinstance(scene.eyes, SetAdversary):
-        return joint_bayes(scene.eyes, rng=scene.rng)
-    return []
 
 
 def _in_groups(scene: Scene, run: Callable[[Adversary], list[Outcome]]) -> list[Outcome]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.own_rows import OwnRows
+from sfumato.attacks.specific import KEY as SUPPRESSED
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -25,7 +26,10 @@ def downcoding(
 
     Nothing for other layouts than the generalised one, and where no cell is a range.
     """
-    if adversary.release.manifest.layout != "generalized":
+    manifest = adversary.release.manifest
+    if manifest.layout != "generalized" or adversary.links_by_distance:
+        return []
+    if SUPPRESSED in manifest.parameters:  # a withheld cell has no ends
         return []
     own = OwnRows.of(adversary, original, sample, rng)
     (block,) = adversary.view.blocks

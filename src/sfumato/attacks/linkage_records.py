@@ -18,6 +18,7 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
+from sfumato.attacks.specific import KEY as SUPPRESSED
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -57,7 +58,7 @@ def record_linkage(eyes: Eyes) -> list[Outcome]:
             attack="record linkage (prosecutor)",
             knows=f"{KNOWS}, and that the person is in the data",
             how="One of the records that fit is drawn; it is right with one over their number, if "
-            "the person's own is among them." + _CONTROL,
+            "the person's own is among them." + _by_distance(eyes) + _CONTROL,
             success=Rate.of(right),
             control=control,
             worst=worst_decile(right),
@@ -88,6 +89,19 @@ def record_linkage(eyes: Eyes) -> list[Outcome]:
             **common,
         ),
     ]
+
+
+def _by_distance(eyes: Eyes) -> str:
+    """Return what is to be said of linkage to means, or to suppressed cells; else nothing."""
+    if not isinstance(eyes, Adversary) or not eyes.links_by_distance:
+        if SUPPRESSED in eyes.release.manifest.parameters:
+            return " Of the records that fit, those with the fewest withheld cells are taken."
+        return ""
+    return (
+        " Cells are means of groups, which nobody has, so the records of the nearest group count "
+        "as those that fit. Files do not tell who is in which group: the nearest is taken for the "
+        "person's own wherever it holds their secrets, so that the success is the most it can be."
+    )
 
 
 def _journalist(eyes: Eyes) -> Reals:

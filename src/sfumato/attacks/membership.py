@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.linkage_records import KNOWS
 from sfumato.attacks.outcome import Outcome, Rate
@@ -25,6 +26,8 @@ def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
     count = min(len(eyes.targets), len(eyes.controls))
     if count < 2:
         return []
+    if isinstance(eyes, Adversary) and eyes.links_by_distance:
+        return [_by_distance(eyes, count, rng)]
     inside = _some(eyes.expected(eyes.targets), count)
     outside = _some(eyes.expected(eyes.controls), count)
     fits = np.concatenate([inside > 0, ~(outside > 0)])
@@ -48,6 +51,24 @@ def membership(eyes: Eyes, rng: np.random.Generator) -> list[Outcome]:
     return [by_fit, by_number]
 
 
+def _by_distance(eyes: Adversary, count: int, rng: np.random.Generator) -> Outcome:
+    """Return how often people are told from others by how near the nearest mean is."""
+    inside, outside = (
+        -_some(eyes.distances(rows), count) for rows in (eyes.targets, eyes.controls)
+    )
+    trained, tested = _threshold(inside, outside, rng)
+    return _outcome(
+        eyes,
+        "distance to the nearest mean",
+        "from half of both the best limit on the distance of the nearest mean is learned, and "
+        "tried on the other half.",
+        tested,
+        right_in_training=trained,
+        median_distance_of_people=-_median(inside),
+        median_distance_of_others=-_median(outside),
+    )
+
+
 def _outcome(eyes: Eyes, by: str, how: str, right: Bools, **figures: float) -> Outcome:
     return Outcome(
         attack=f"table linkage ({by})",
@@ -66,6 +87,12 @@ def _outcome(eyes: Eyes, by: str, how: str, right: Bools, **figures: float) -> O
         blind_is="a coin",
         figures=figures,
     )
+
+
+def _median(values: Reals) -> float:
+    """Return the median of the finite values, 0 where there is none."""
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if finite.size else 0.0
 
 
 def _some(values: Reals, count: int) -> Reals:

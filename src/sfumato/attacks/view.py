@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato.attacks.axis import Published
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Release
+from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.distinct import distinct
@@ -100,14 +101,19 @@ class View:
         return replace(self, blocks=tuple(blocks))
 
     @classmethod
-    def of(cls, release: Release) -> View:
-        """Return the view of a release.
+    def of(cls, release: Release, *, with_means: bool = False) -> View:
+        """Return the view of a release; cells that are means of groups only if `with_means`.
 
         Refuses (ParameterError) layouts that have no such view, and releases without records.
         """
         layout = release.manifest.layout
         if layout not in _TOGETHER:
             raise ParameterError(f"releases of the layout '{layout}' cannot be composed")
+        if not with_means and microaggregated(release.manifest):
+            raise ParameterError(
+                "a release of means of groups cannot be composed: its cells are nobody's values, "
+                "and exclude nothing"
+            )
         if is_randomised(release.manifest):
             raise ParameterError(
                 "a release whose cells were replaced at random cannot be composed: its cells are "

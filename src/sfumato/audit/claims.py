@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.audit.report import Verdict
 from sfumato.audit.statistics import Evidence, statistics_of
+from sfumato.audit.transitions import judge_transitions
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.models import (
     MODELS,
@@ -24,6 +25,7 @@ from sfumato.models import (
 )
 from sfumato.models.association import BoundAssociation
 from sfumato.models.buckets import FEWEST_VALUES
+from sfumato.models.declared import LocalDifferentialPrivacy
 from sfumato.models.sets import SetCloseness, SetModel
 
 UNKNOWN = "unknown model"
@@ -43,9 +45,11 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
     name = claim["model"]
     if name in _ONLY_DECLARED:
         return Verdict(claim, None, note=DECLARED)
-    if name not in MODELS:
+    if name not in (*MODELS, LocalDifferentialPrivacy.name):
         return Verdict(claim, None, note=UNKNOWN)
     try:
+        if name == LocalDifferentialPrivacy.name:
+            return judge_transitions(claim, evidence.transitions)
         model = from_claim(claim)
         if not model.checkable:
             return Verdict(claim, None, note=DECLARED)

@@ -83,7 +83,7 @@ class Domain:
     def check_generalized(self, column: Coded) -> None:
         """Refuse (ReleaseDamaged) cells that are neither values of the domain nor sets of them."""
         if not is_text(column.cells.type):
-            self._check_exact(column.cells)
+            self.check_exact(column.cells)
             return
         try:
             named = named_values(column.cells, self._labels())
@@ -104,12 +104,12 @@ class Domain:
             if texts is None:
                 raise _damage(self.entry, f"is {self.entry.role}, and has cells that are not exact")
             values = self._read(texts)
-        self._check_exact(values)
+        self.check_exact(values)
         return values
 
     def _check_named(self, named: NamedValues) -> None:
         exact, lows, highs = (self._read(part) for part in (named.exact, named.lows, named.highs))
-        self._check_exact(exact)
+        self.check_exact(exact)
         if not len(lows):
             return
         if self.entry.kind is Kind.NUMERIC:
@@ -126,8 +126,8 @@ class Domain:
         if not pc.all(ascending).as_py():
             raise _damage(self.entry, "has a range whose ends are in disorder")
 
-    def _check_exact(self, values: pa.Array) -> None:
-        """Refuse values that are not in the domain, or not among the leaves of the hierarchy."""
+    def check_exact(self, values: pa.Array) -> None:
+        """Refuse (ReleaseDamaged) values outside the domain, or not leaves of the hierarchy."""
         if pa.types.is_floating(values.type) and len(values):
             plain = comparable(values)
             numeric = self.entry.kind is Kind.NUMERIC

@@ -12,6 +12,9 @@ import pyarrow as pa
 
 from sfumato.audit.coded import Coded
 from sfumato.errors import ReleaseDamaged
+from sfumato.release import Manifest
+from sfumato.release.dtypes import is_text
+from sfumato.release.microaggregated import microaggregated
 
 Ints = npt.NDArray[np.int64]
 
@@ -79,6 +82,14 @@ def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
             raise ReleaseDamaged(
                 f"in {len(strays)} of {len(table.sizes)} groups the rows differ in '{name}'"
             )
+
+
+def check_means(manifest: Manifest, table: GroupedTable) -> None:
+    """Refuse (ReleaseDamaged) attributes that are said to hold means of groups, and do not."""
+    for name in microaggregated(manifest):
+        cells = table.columns[name].cells
+        if is_text(cells.type) and len(cells):
+            raise ReleaseDamaged(f"attribute '{name}' is said to hold means, and has other cells")
 
 
 def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:

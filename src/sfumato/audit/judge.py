@@ -8,7 +8,10 @@ from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
 from sfumato.audit.report import AuditReport, Verdict
 from sfumato.models import SetAnonymity, SetDiversity
+from sfumato.models.declared import LocalDifferentialPrivacy
 from sfumato.release import Manifest, Release
+from sfumato.release.households import counts_households
+from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import Role
 
 _OF_SIZES = (SetDiversity.name, SetAnonymity.name)
@@ -52,6 +55,11 @@ def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
     doubts = []
     if not verdicts:
         doubts.append("the release claims nothing, so there is nothing to confirm")
+    if _is_only_stated(verdicts):
+        doubts.append(
+            "no claim could be checked: it follows from the stated matrices, and that cells were "
+            "replaced by them, the published files cannot show"
+        )
     if any(verdict.note == UNKNOWN for verdict in verdicts):
         doubts.append("a claim is of a model that this version does not know")
     if manifest.test:
@@ -65,16 +73,20 @@ def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
 def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
     """Return what must be said although the claims stand."""
     remarks = []
+    if counts_households(manifest):
+        remarks.append("claims count households, not people: who lives together counts once")
     if manifest.suppressed_by_value:
+        # a limit of suppression is also for groups that are too small, whatever their values
+        some = ", some of them" if "suppression" in manifest.parameters else ""
         remarks.append(
-            f"{manifest.suppressed} records were withheld because of their sensitive values: "
+            f"{manifest.suppressed} records were withheld{some} because of their sensitive values: "
             "their absence tells these values, so those people are not protected"
         )
     remarks += [
         f"nothing is claimed about the values of '{entry.name}', so nothing says that they are "
         "protected"
         for entry in manifest.attributes
-        if manifest.layout in ("local", "anatomized", "sliced", "sets")
+        if (manifest.layout in ("local", "anatomized", "sliced", "sets") or is_randomised(manifest))
         and entry.role in _SECRET
         and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
     ]
@@ -86,6 +98,13 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
             "of values can be reconstructed from the release, and then a common value in a set "
             "may be far likelier than 1/l; set-closeness bounds what is learnt"
         )
-    if verdicts and all(verdict.holds is None for verdict in verdicts):
+    is_declared = verdicts and all(verdict.holds is None for verdict in verdicts)
+    if is_declared and not _is_only_stated(verdicts):
         remarks.append("no claim could be checked: the published files cannot show any of them")
     return remarks
+
+
+def _is_only_stated(verdicts: tuple[Verdict, ...]) -> bool:
+    """Whether all claims are about matrices that the manifest states."""
+    models = {verdict.claim["model"] for verdict in verdicts}
+    return models == {LocalDifferentialPrivacy.name}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.audit.coded import coded
@@ -14,11 +15,13 @@ from sfumato.audit.groups import (
     GroupedTable,
     check_alike,
     check_distinct,
+    check_means,
     check_sizes,
     grouped,
     smallest_crowds,
 )
 from sfumato.audit.local import examine_local
+from sfumato.audit.recoding import check_recoding
 from sfumato.audit.sets import examine_sets
 from sfumato.audit.statistics import Evidence, SensitiveValues
 from sfumato.audit.structure import (
@@ -28,10 +31,18 @@ from sfumato.audit.structure import (
     record_tables,
     unit_tables,
 )
+from sfumato.audit.tokens import Traces, people_in, pseudonym_of, remarks, traces
+from sfumato.audit.transitions import examine_transitions
 from sfumato.audit.units import stated_sizes, stated_values
+from sfumato.audit.weights import check_weights
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release, TableEntry
+from sfumato.release.households import counts_households
+from sfumato.release.transitions import is_randomised
+from sfumato.release.weights import weight_of
 from sfumato.schema.attribute import Role
+
+Ints = npt.NDArray[np.int64]
 
 
 def examine(release: Release) -> Evidence:
@@ -39,18 +50,45 @@ def examine(release: Release) -> Evidence:
     layout = release.manifest.layout
     if layout not in LAYOUTS:
         raise ReleaseDamaged(f"layout '{layout}' cannot be audited by this version")
-    return LAYOUTS[layout](release)
+    pseudonym_of(release.manifest)  # refused where it has no place
+    weight_of(release.manifest)  # as well
+    evidence = LAYOUTS[layout](release)
+    check_recoding(release)
+    return evidence
 
 
-def _generalized(release: Release) -> Evidence:
-    """Rows of a group share all quasi-identifier cells, so that the group is the crowd."""
+def examine_joined(releases: Sequence[Release]) -> list[Evidence]:
+    """Return what each of several releases shows of people who are alike in all of them.
+
+    Refuses (ReleaseDamaged) what `examine` refuses, and releases without pseudonyms.
+    """
+    return [
+        _generalized(release, joined)
+        for release, joined in zip(releases, traces(releases), strict=True)
+    ]
+
+
+def _generalized(release: Release, joined: Traces | None = None) -> Evidence:
+    """Rows of a group share all quasi-identifier cells, so that the group is the crowd.
+
+    Where tokens tell whose a row is, the crowd is those whose rows lie in the same groups: of this
+    release, or of all that it is `joined` with.
+    """
+    if is_randomised(release.manifest):
+        return examine_transitions(release)
     check_roles(release.manifest)
     reader = _Reader(release)
     records = reader.read(record_tables(release.manifest)[0])
     check_sizes([records], release.manifest.rows)
     quasi = [e.name for e in release.manifest.attributes if e.role is Role.QUASI_IDENTIFIER]
     check_alike(records, quasi)
-    return reader.evidence([records])
+    check_means(release.manifest, records)
+    check_weights(release, records)
+    evidence = reader.evidence([records])
+    if pseudonym_of(release.manifest) is None:
+        return evidence
+    found = reader.crowds(records, evidence, joined or traces([release])[0])
+    return replace(found, remarks=remarks(release.manifest))
 
 
 def _anatomized(release: Release) -> Evidence:
@@ -138,7 +176,50 @@ class _Reader:
             (name,) = table.columns
             values = self._values[table.name, name]
             sensitive[name] = stated_values(table, values, sensitive[name], people)
-        return Evidence(people, people, sensitive, "given the stated unit counts")
+        whom = "household" if counts_households(self._release.manifest) else "unit"
+        return Evidence(people, people, sensitive, f"given the stated {whom} counts")
+
+    def crowds(self, records: GroupedTable, stated: Evidence, known: Traces) -> Evidence:
+        """Return what records show of crowds of people, since it is known whose each record is.
+
+        Refuses (ReleaseDamaged) numbers of people that the tokens belie.
+        """
+        people = known.people
+        if not np.array_equal(people_in(records.groups, people, len(stated.sizes)), stated.sizes):
+            raise ReleaseDamaged("tokens belie the numbers of people in the groups")
+        present, crowds = np.unique(known.crowds, return_inverse=True)
+        sensitive = {}
+        for name, values in stated.sensitive.items():
+            own = self._of_people(records, name, records.groups, people)
+            if not own.histogram.equals(values.histogram):
+                raise ReleaseDamaged(f"tokens belie how many people have the values of '{name}'")
+            sensitive[name] = self._of_people(records, name, crowds, people)
+        sizes = people_in(crowds, people, len(present))
+        return Evidence(sizes, sizes, sensitive)
+
+    def _of_people(
+        self, table: GroupedTable, name: str, places: Ints, people: Ints
+    ) -> SensitiveValues:
+        """Return how many people have each value in each place: a group, or a crowd."""
+        codes, null_code = table.columns[name].codes, table.columns[name].null_code
+        count, known = int(places.max(initial=-1)) + 1, codes != null_code
+        width = int(people.max(initial=0)) + 1
+        # one entry a person and value, however many rows say so
+        pairs = np.unique((places[known] * (null_code + 1) + codes[known]) * width + people[known])
+        has_some = people_in(places[known], people[known], count)
+        lacking = people_in(places, people, count) - has_some
+        where = np.concatenate([pairs // width // (null_code + 1), np.arange(count)])
+        which = np.concatenate([pairs // width % (null_code + 1), np.full(count, null_code)])
+        often = np.concatenate([np.ones(len(pairs), dtype=np.int64), lacking])
+        found = SensitiveValues.count(
+            self._domains[name],
+            self._values[table.name, name],
+            where[often > 0],
+            which[often > 0],
+            often[often > 0],
+            count,
+        )
+        return replace(found, histogram=replace(found.histogram, present=has_some))
 
     def _sensitive(self, table: GroupedTable, name: str) -> SensitiveValues:
         return SensitiveValues.count(

@@ -92,8 +92,10 @@ def _stated(manifest: Manifest) -> Mapping[str, Any]:
 
 def _drawn(entry: AttributeEntry, stated: object) -> SetEvidence:
     """Return how an attribute's sets were drawn, checked."""
-    if not isinstance(stated, dict) or not {"p", "eta"} <= stated.keys() <= {"p", "eta", "masses"}:
+    if not isinstance(stated, dict) or not {"p", "eta"} <= stated.keys():
         raise _damage(entry, "has sets without the p and eta that they were drawn with")
+    if not stated.keys() <= {"p", "eta", "masses"}:
+        raise _damage(entry, "has sets of which more is said than p, eta and masses")
     size = _domain_size(entry)
     try:
         how = Randomization(stated["p"], stated["eta"], size)

@@ -14,6 +14,7 @@ from sfumato.audit.coded import comparable
 from sfumato.audit.domains import Domain
 from sfumato.measures.set_randomization import Masses, Randomization
 from sfumato.models import GroupStatistics, Histogram, Total
+from sfumato.release.transitions import Transition
 from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
 
@@ -70,8 +71,9 @@ class Evidence:
     `sizes` counts people a group; `crowds` how many of them cannot be told apart by their
     quasi-identifiers; `repeats`, where these stand in tables of their own, how many share the
     commonest combination, by table. `buckets` has the sensitive values by bucket, where a layout
-    has buckets; `sets` how those of attributes were drawn whose cells are sets. `note` says what
-    had to be taken on trust, `remarks` what must be said although the claims may stand.
+    has buckets; `sets` how those of attributes were drawn whose cells are sets; `transitions` how
+    cells are said to have been replaced at random. `note` says what had to be taken on trust,
+    `remarks` what must be said although the claims may stand.
     """
 
     sizes: Ints
@@ -82,6 +84,7 @@ class Evidence:
     repeats: Ints | None = None
     sets: Mapping[str, SetEvidence] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    transitions: Mapping[str, Transition] = field(default_factory=dict)
 
 
 def statistics_of(

@@ -109,6 +109,8 @@ def _show(report: AttackReport, explain: bool) -> None:
     if report.without_outcome:
         names = ", ".join(report.without_outcome)
         print(one_line(f"nothing to attack in this release for: {names}"))
+    for note in report.notes:
+        print(one_line(note))
     print(one_line(report.sentence()))
 
 

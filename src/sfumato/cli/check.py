@@ -19,8 +19,9 @@ EXAMPLE = "Example: sfumato check patients.csv --policy policy.yaml"
 def check(data: Data, policy: PolicyFile, as_json: Json = False) -> None:
     """Tell whether a policy fits the data; list values that its hierarchies lack or misplace.
 
-    DATA is a CSV or Parquet file, or a folder or 'pattern*' of such files. The list holds
-    values of the data: it is for your eyes. Exits 1 if the policy does not fit.
+    DATA is a CSV, Parquet, Excel, SPSS, Stata or SAS file, or a folder or 'pattern*' of such
+    files. The list holds values of the data: it is for your eyes. Exits 1 if the policy does
+    not fit.
     """
     from sfumato.jobs.check import check as run
 

@@ -80,6 +80,8 @@ def _show(outcome: CompositionReport) -> None:
         print(f"people were recognised by {_recognised(outcome)}")
     for finding in outcome.findings:
         print(one_line(finding.sentence()))
+    for note in outcome.notes:
+        print(one_line(note))
 
 
 def _recognised(outcome: CompositionReport) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +11,13 @@ import typer
 
 from sfumato.cli.options import Json, TestSeed
 from sfumato.cli.progress import terminal_progress
-from sfumato.cli.show import one_line, show_json, show_table, show_warnings
+from sfumato.cli.show import one_line, show_json, show_table, show_warnings, text_label
 
 if TYPE_CHECKING:
     from sfumato.answers.reconstruction import Reconstruction
 
 EXAMPLE = "Example: sfumato reconstruct release --attributes age,disease --out table.csv"
 
-NULL = "null"
 # Combinations that are printed; a file or JSON has them all.
 _SHOWN = 20
 
@@ -43,7 +41,8 @@ Attributes = Annotated[
 How = Annotated[
     Method | None,
     typer.Option(
-        "--method", help="How counts are estimated; by default bayes of sets, else plausible."
+        "--method",
+        help="How counts are estimated; by default bayes of sets, inverse of pram, else plausible.",
     ),
 ]
 Tables = Annotated[int, typer.Option(help="How many plausible tables the mean is over.")]
@@ -132,17 +131,10 @@ def _show(found: Reconstruction, out: Path | None) -> None:
         return
     largest = found.largest(_SHOWN)
     headers = [*(one_line(name) for name in found.attributes), "count"]
-    rows = [[*map(_label, labels), f"{count:.1f}"] for labels, count, _ in largest]
+    rows = [[*map(text_label, labels), f"{count:.1f}"] for labels, count, _ in largest]
     if found.se is not None:
         headers.append("standard error")
         rows = [[*row, f"{se:.1f}"] for row, (_, _, se) in zip(rows, largest, strict=True)]
     show_table(headers, rows)
     if found.counts.size > _SHOWN:
         print(f"the {_SHOWN} largest are shown; --out FILE.csv writes all of them")
-
-
-def _label(label: str | None) -> str:
-    """Return how a value is shown: a missing one is `null`, and a text that reads so in quotes."""
-    if label is None:
-        return NULL
-    return json.dumps(label, ensure_ascii=False) if label == NULL or '"' in label[:1] else label

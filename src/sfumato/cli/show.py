@@ -22,6 +22,17 @@ def clean(text: str) -> str:
     return "".join(each if each.isprintable() else "?" for each in text)
 
 
+def text_label(text: str | None) -> str:
+    """Return how a value is shown: a missing one is `null`, and a text that reads so in quotes.
+
+    >>> text_label(None), text_label("null"), text_label("Nurse")
+    ('null', '"null"', 'Nurse')
+    """
+    if text is None:
+        return "null"
+    return json.dumps(text, ensure_ascii=False) if text == "null" or '"' in text[:1] else text
+
+
 def show_json(fields: Any) -> None:
     """Print plain data as one JSON document."""
     print(json.dumps(fields, ensure_ascii=False, indent=2, allow_nan=False))

@@ -15,6 +15,7 @@ from sfumato.attacks.view import KNOWN, View
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods import Method
 from sfumato.release import Release
+from sfumato.release.beside import as_known_in, recoded_otherwise
 from sfumato.schema.attribute import Role
 
 Found = dict[str, Narrowed]
@@ -28,6 +29,7 @@ def kept_apart(
     earlier: Mapping[str, Release],
     data: pa.Table,
     *,
+    before_recoding: pa.Table | None = None,
     secret: Mapping[str, npt.NDArray[np.bool_]],
     repartition: bool,
 ) -> tuple[Release, tuple[str, ...]]:
@@ -35,28 +37,30 @@ def kept_apart(
 
     For each attribute with an l (or a largest share 1/l), nobody in the data may have fewer than l
     candidates left after intersecting with all of the earlier releases, by name, that may hold the
-    person. `secret` says of semi-sensitive attributes which rows hide them. With `repartition`,
-    coarser partitions are tried until it is so. Candidates are counted and not weighed: the
-    warnings say how likely one of them can be, and which releases could not be checked.
+    person. `before_recoding` has the same rows as they were before the policy recoded them: in an
+    earlier release they stand as its own policy had it. `secret` says of semi-sensitive attributes
+    which rows hide them. With `repartition`, coarser partitions are tried until it is so.
+    Candidates are counted and not weighed: the warnings say how likely one of them can be, and
+    which releases could not be checked.
 
     Refuses (Infeasible) what breaks an l; (ParameterError) releases that claim nothing of the kind.
     """
     release = publish(method)
     View.of(release)  # called for its refusal of layouts that cannot be held against others
     stated = _stated(release)
+    people = [as_known_in(each, _or(before_recoding, data)) for each in earlier.values()]
+    pairs = list(zip(earlier.values(), people, strict=True))
 
     def findings() -> Found:
         """Return what the earlier releases leave of each attribute's candidates."""
-        return {
-            name: found
-            for name, fewest in stated.items()
-            if (
-                found := narrowed(
-                    release, list(earlier.values()), data, name, fewest, secret.get(name)
-                )
-            )
-            is not None
-        }
+        left = {}
+        for name, fewest in stated.items():
+            own = [pair for pair in pairs if name not in recoded_otherwise([release, pair[0]])]
+            others, tables = [each for each, _ in own], [table for _, table in own]
+            found = narrowed(release, others, [data, *tables], name, fewest, secret.get(name))
+            if found is not None:
+                left[name] = found
+        return left
 
     found = findings()
     for _ in range(_MOST_TRIES if repartition else 0):
@@ -73,7 +77,11 @@ def kept_apart(
     worst = _worst(found)
     if worst is not None:
         raise Infeasible(_message(*worst, tried=repartition))
-    return release, (*_unchecked(earlier, stated, data), *_warnings(found, stated))
+    return release, (*_unchecked(release, earlier, stated, data), *_warnings(found, stated))
+
+
+def _or(given: pa.Table | None, otherwise: pa.Table) -> pa.Table:
+    return otherwise if given is None else given
 
 
 def _worst(found: Found) -> tuple[str, Narrowed] | None:
@@ -83,7 +91,7 @@ def _worst(found: Found) -> tuple[str, Narrowed] | None:
 
 
 def _unchecked(
-    earlier: Mapping[str, Release], stated: Mapping[str, int], data: pa.Table
+    new: Release, earlier: Mapping[str, Release], stated: Mapping[str, int], data: pa.Table
 ) -> tuple[str, ...]:
     """Return what could not be held against the new release, so that nobody relies on it."""
     if not earlier:
@@ -96,6 +104,11 @@ def _unchecked(
         for name in stated:
             if name not in hidden:
                 warnings.append(f"the earlier release '{place}' does not tell '{name}' as a secret")
+            elif name in recoded_otherwise([new, release]):
+                warnings.append(
+                    f"the earlier release '{place}' recodes '{name}' otherwise, so that its values "
+                    "cannot be told from those of this one"
+                )
             elif not known - {name}:
                 warnings.append(f"the earlier release '{place}' shares no quasi-identifier")
     return tuple(f"not held against all: {warning}" for warning in warnings)

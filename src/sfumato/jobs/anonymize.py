@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
 
-from sfumato.audit import audit
-from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
+from sfumato.errors import ParameterError
 from sfumato.io.read import read_table
 from sfumato.jobs.against import kept_apart
-from sfumato.jobs.doubts import narrow_groups, wrong_intervals
+from sfumato.jobs.doubts import about_pseudonyms, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.publication import Publication, group_count, refuse_occupied, refuse_own_fault
+from sfumato.jobs.recode import about_shifts, recoded, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.suppress import withheld_rows, without
 from sfumato.methods import Method
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
+from sfumato.recoding.pseudonyms import with_tokens
 from sfumato.release import Manifest, Release
-from sfumato.release.manifest import MANIFEST
 from sfumato.release.release import FileFormat
 from sfumato.table import encode
-from sfumato.utility import Ncp, ncp
+from sfumato.utility import ncp
 from sfumato.utility.ncp import has_ncp
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """A release that was written, and what its maker should know of it."""
-
-    path: Path
-    manifest: Manifest
-    groups: int
-    ncp: Ncp | None
-    warnings: tuple[str, ...]
-    timings: Mapping[str, float]
 
 
 def anonymize(
@@ -56,6 +43,7 @@ def anonymize(
     ledger: str | os.PathLike[str] | None = None,
     against: Sequence[str | os.PathLike[str]] = (),
     repartition: bool = False,
+    key: bytes | None = None,
     warnings: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Publication:
@@ -64,14 +52,14 @@ def anonymize(
     `format` and `formula_guard` win over the policy's `output`. `ledger` is a file that gets a
     line about the release. `against` are earlier releases, or ledgers that list them: nothing is
     published that breaks a stated l beside one of them; `repartition` tries coarser partitions
-    first (see `jobs/against.py`). `warnings` are those that arose
-    before the run; they go into its record. Refuses (SfumatoError) whatever stands in the way; the
-    folder and the record then do not appear.
+    first (see `jobs/against.py`). `key` is the secret of pseudonyms. `warnings` are those that
+    arose before the run; they go into its record. Refuses (SfumatoError) whatever stands in the
+    way; the folder and the record then do not appear.
     """
     path, record_path = Path(out), None if record is None else Path(record)
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
-    _refuse_occupied(path, force)
+    refuse_occupied(path, force)
     ledger_path = None if ledger is None else Path(ledger)
     if ledger_path is not None:
         refuse_unusable(ledger_path, path, record_path)
@@ -86,40 +74,60 @@ def anonymize(
             with stages.stage("reading earlier releases"):
                 earlier = earlier_releases(against, ledger_path)
         with stages.stage("reading the data"):
-            rows = read_table(data)
+            raw = read_table(data)
         with stages.stage("encoding"):
-            table = flagged(encode(rows, schema), rows)
+            rows, schema, steps = recoded(raw, rules, schema, randomness)
+            table = with_tokens(flagged(encode(rows, schema), rows), rows, key)
+        warnings += about_shifts(raw, steps, schema)
+        if not against:
+            del raw
         withheld = np.zeros(0, dtype=np.int64)
         if rules.content.on_infeasible == "suppress":
             with stages.stage("choosing rows to withhold"):
                 withheld = withheld_rows(table, method, randomness)
                 if len(withheld):
                     rows = without(rows, withheld)
-                    table = flagged(encode(rows, schema), rows)
+                    raw = without(raw, withheld) if against else rows
+                    table = with_tokens(flagged(encode(rows, schema), rows), rows, key)
         warnings += method.doubts(table)
+
+        made_by = [method]
 
         def publish(asked: Method) -> Release:
             with stages.stage(f"partitioning by {asked.name}"):
-                return _stated(asked.release(table, randomness), rules, len(withheld))
+                made = with_recoding(asked.release(table, randomness), steps, schema)
+                made_by[:] = [asked]
+                return _stated(made, rules, len(withheld))
 
         if against:
             release, doubts = kept_apart(
-                publish, method, earlier, rows, secret=table.flags, repartition=repartition
+                publish,
+                method,
+                earlier,
+                rows,
+                before_recoding=raw,
+                secret=table.flags,
+                repartition=repartition,
             )
             warnings += doubts
         del rows
         if not against:
             release = publish(method)
         with stages.stage("auditing"):
-            _refuse_own_fault(release)
+            refuse_own_fault(release)
         with stages.stage("measuring"):
             loss = ncp(release, table) if has_ncp(release) else None
             warnings += (
                 *rules.warnings(is_test=randomness.is_test),
                 *wrong_intervals(table),
                 *narrow_groups(release, table),
+                *about_pseudonyms(schema),
                 *_about_withheld(len(withheld)),
+                *_about_outliers(release.manifest, len(withheld)),
             )
+        suppressed_rows: list[int] = (withheld + 1).tolist()
+        if record_path is not None and release.manifest.suppressed > len(withheld):
+            suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
         with stages.stage("writing"):
             output = rules.content.output
             release.save(
@@ -137,15 +145,13 @@ def anonymize(
                 test=randomness.is_test,
                 timings=stages.timings,
                 warnings=warnings,
-                suppressed_rows=(withheld + 1).tolist(),
+                suppressed_rows=suppressed_rows,
                 withheld_cells=withheld_cells(release.manifest),
             )
         )
     if ledger_path is not None:
         enter(ledger_path, path, release.manifest)
-    return Publication(
-        path, release.manifest, _group_count(release), loss, warnings, stages.timings
-    )
+    return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)
 
 
 def withheld_cells(manifest: Manifest) -> int | None:
@@ -154,24 +160,26 @@ def withheld_cells(manifest: Manifest) -> int | None:
     return cells if isinstance(cells, int) else None
 
 
-def _refuse_occupied(path: Path, force: bool) -> None:
-    """Refuse early, before a long run, what writing the release would refuse at its end."""
-    if not path.parent.is_dir():
-        raise InputError(f"'{path.parent}' is not a folder; create it first")
-    if not os.path.lexists(path):
-        return
-    if not force:
-        raise InputError(f"'{path}' exists; use --force to replace it")
-    if not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file()):
-        raise InputError(f"'{path}' is not a release and is not replaced; choose another name")
-
-
 def _about_withheld(count: int) -> tuple[str, ...]:
     if not count:
         return ()
     return (
         f"{count} rows were withheld because their sensitive value is too common; their absence "
         "tells their value, so those people are not protected",
+    )
+
+
+def _about_outliers(manifest: Manifest, others: int) -> tuple[str, ...]:
+    """Return a warning of what the method itself withheld, beside `others`."""
+    count = manifest.suppressed - others
+    if not count:
+        return ()
+    said = f"{count} records were withheld as outliers (`suppression`)"
+    if not manifest.suppressed_by_value:
+        return (said,)
+    return (
+        f"{said}, some of them because of their sensitive values; that they are absent tells "
+        "something of these values, so those people are not protected",
     )
 
 
@@ -187,24 +195,3 @@ def _stated(release: Release, rules: Policy, withheld: int) -> Release:
         }
     )
     return Release(updated, release.tables, release.hierarchies)
-
-
-def _refuse_own_fault(release: Release) -> None:
-    """Refuse to write a release that its own audit would not stand by: a fault of sfumato."""
-    try:
-        broken = [str(v) for v in audit(release).guarantees if v.holds is False]
-    except ReleaseDamaged as error:
-        broken = [str(error)]
-    if broken:
-        raise ClaimBroken(
-            f"nothing was written: the audit of the new release failed ({broken[0]}), which is a "
-            "fault of sfumato; please report it"
-        )
-
-
-def _group_count(release: Release) -> int:
-    """Return the number of groups; sets have none."""
-    table = next((entry for entry in release.manifest.tables if entry.group), None)
-    if table is None:
-        return 0
-    return int(pc.count_distinct(release.tables[table.name]["group"]).as_py())

@@ -17,6 +17,7 @@ from sfumato.errors import SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.recode import about_shifts, recoded, unused_keys
 from sfumato.jobs.suppress import withheld_rows, without
 from sfumato.methods import Method, Mondrian
 from sfumato.models import KAnonymity
@@ -25,6 +26,7 @@ from sfumato.randomness import Randomness
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Role, Schema
 from sfumato.schema.distinct import distinct
+from sfumato.schema.leaf_texts import spelled_as
 from sfumato.schema.text import to_texts
 from sfumato.table import encode
 
@@ -76,12 +78,18 @@ def check(
         rules = Policy.load(Path(policy))
         method, schema = rules.method(), rules.schema()
     with stages.stage("reading the data"):
-        table = read_table(data)
+        raw = read_table(data)
     with stages.stage("checking"):
+        try:
+            table, schema, steps = recoded(raw, rules, schema, Randomness.fresh())
+            idle = (*unused_keys(raw, steps), *about_shifts(raw, steps, schema))
+        except SfumatoError as error:
+            # of values that are not what the policy makes of them nothing else can be said
+            return CheckReport((str(error),), rules.warnings(), {}, {})
         reports = _hierarchy_reports(table, schema)
         return CheckReport(
             _problems(table, schema, method, rules),
-            (*rules.warnings(), *_doubts(table, schema, method)),
+            (*rules.warnings(), *idle, *_doubts(table, schema, method)),
             {name: report.missing for name, report in reports.items() if report.missing},
             {
                 name: report.wrong_intervals
@@ -93,22 +101,23 @@ def check(
 
 def _hierarchy_reports(data: pa.Table, schema: Schema) -> dict[str, HierarchyReport]:
     return {
-        attribute.name: attribute.hierarchy.report(_texts(data, attribute))
+        attribute.name: _report(data[attribute.name], attribute.name, attribute.hierarchy)
         for attribute in schema
         if isinstance(attribute.hierarchy, Hierarchy) and attribute.name in data.column_names
     }
 
 
-def _texts(data: pa.Table, attribute: Attribute) -> list[str]:
-    texts: list[str] = to_texts(distinct(data[attribute.name], attribute.name).values).to_pylist()
-    return sorted(texts)
+def _report(cells: pa.ChunkedArray, name: str, hierarchy: Hierarchy) -> HierarchyReport:
+    values = distinct(cells, name).values
+    return spelled_as(hierarchy, values.type).report(sorted(to_texts(values).to_pylist()))
 
 
 def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> tuple[str, ...]:
     """Return what stands in the way of publishing."""
     try:
         table = flagged(encode(data, schema), data)
-        if isinstance(method, Mondrian):
+        capped = any(each.control for each in table.schema)
+        if isinstance(method, Mondrian) and not capped:
             method.refuse_roles(table)
             asked = [KAnonymity(method.k), *(m for m in method.models if m.checkable)]
             refuse_infeasible(table, asked)

@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 from sfumato.audit import AuditReport, audit
 from sfumato.datasets import hospital, hospital_schema
 from sfumato.errors import InputError
-from sfumato.jobs.anonymize import Publication, anonymize
+from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.policy_text import AttributeText, policy_text
 from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.publication import Publication
 from sfumato.release import Release
 from sfumato.release.atomic import replacing
 from sfumato.schema import Attribute, Hierarchy, Role

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.release import Release
-from sfumato.schema import Hierarchy, Kind, Role
+from sfumato.schema import Hierarchy, Kind, Role, Schema
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.table import Table
 
@@ -87,3 +87,12 @@ def _count_narrow(records: pa.Table, name: str, place: str) -> tuple[int, int]:
     span = pl.col("high") - pl.col("low")
     narrow = ends.filter(pl.col("has") & ((span < NARROW * size) | (span == 0)))
     return narrow.height, ends.height
+
+
+def about_pseudonyms(schema: Schema) -> tuple[str, ...]:
+    """Return what a steward must know who publishes tokens."""
+    return tuple(
+        f"'{attribute.name}' is published as pseudonyms: the release is pseudonymised, not "
+        "anonymised; whoever has the key can name everybody, so keep it apart from the release"
+        for attribute in schema.pseudonyms
+    )

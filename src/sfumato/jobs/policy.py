@@ -21,11 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.errors import SchemaError
 from sfumato.jobs.policy_file import AttributePolicy, DomainBounds, PolicyFile, parse
 from sfumato.jobs.requests import declared_by, drawn_at_random, idle, method_of, unprotected
 from sfumato.jobs.yaml_file import read_yaml
 from sfumato.methods import Method
 from sfumato.models import Model
+from sfumato.recoding import Steps, steps_from_policy
 from sfumato.schema import Attribute, Hierarchy, HierarchyBuilder, Kind, Schema, builder_from_policy
 
 
@@ -44,7 +46,12 @@ class Policy:
         values, and keys that contradict a role.
         """
         path = Path(path)
-        return cls(parse(read_yaml(path), str(path)), path.parent)
+        content = read_yaml(path)
+        if isinstance(content, dict) and "tables" in content:
+            raise SchemaError(
+                f"{path}: the policy is of linked tables (`tables`); use `sfumato link`"
+            )
+        return cls(parse(content, str(path)), path.parent)
 
     @classmethod
     def of(cls, content: Any, folder: Path = Path()) -> Policy:
@@ -62,7 +69,17 @@ class Policy:
         return Schema(
             tuple(_attribute(name, attribute, self.folder) for name, attribute in attributes),
             self.content.unit,
+            self.content.weight,
+            self.content.household,
         )
+
+    def recoding(self) -> Steps:
+        """Return by column the steps that its values go through before anything else."""
+        return {
+            name: steps_from_policy(attribute.recode, name)
+            for name, attribute in self.content.attributes.items()
+            if attribute.recode is not None
+        }
 
     def method(self) -> Method:
         """Return the method with all that the policy asks of it."""
@@ -100,6 +117,10 @@ def _attribute(name: str, policy: AttributePolicy, folder: Path) -> Attribute:
         flag=policy.flag,
         when=policy.when,
         density=policy.density,
+        loss_weight=policy.loss_weight,
+        max_level=policy.max_level,
+        max_width=policy.max_width,
+        pseudonym=name if policy.pseudonym is True else policy.pseudonym or None,
     )
 
 

@@ -16,6 +16,7 @@ EXPECTED = {
     "attributes.*.order": "a list of the values from low to high",
     "attributes.*.domain": "{min: ..., max: ...}, or a list of values",
     "attributes.*.keep": "true or false",
+    "attributes.*.recode": "a list of steps such as [{top: 90}, {round: 5}]",
     "unit": "the name of a column",
     "method": "a mapping such as {name: mondrian, k: 5}",
     "method.name": "the name of a method",

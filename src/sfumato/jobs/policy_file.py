@@ -17,6 +17,7 @@ from pydantic import (
 
 from sfumato.errors import SchemaError
 from sfumato.jobs.policy_errors import first_problem
+from sfumato.recoding import days_of_shift, steps_from_policy
 from sfumato.schema import Kind, Role
 
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
@@ -53,9 +54,14 @@ class AttributePolicy(_Section):
     hierarchy: StrictStr | dict[str, Any] | None = None
     order: list[Scalar] | None = None
     domain: DomainBounds | list[Scalar] | None = None
+    recode: list[dict[str, Any]] | dict[str, Any] | None = None
+    pseudonym: StrictBool | StrictStr = False
     keep: bool = False
     missing: Literal["excluded", "value"] = "excluded"
     min_width: Number | None = None
+    loss_weight: Number = 1
+    max_level: StrictInt | None = None
+    max_width: Number | None = None
     flag: StrictStr | None = None
     when: StrictStr | None = None
     density: Number | None = None
@@ -105,6 +111,8 @@ class PolicyFile(_Section):
 
     attributes: dict[str, AttributePolicy]
     unit: StrictStr | None = None
+    weight: StrictStr | None = None
+    household: StrictStr | None = None
     method: MethodPolicy
     guarantees: list[dict[str, Any]] = []
     on_infeasible: Literal["error", "suppress"] = "error"
@@ -114,6 +122,7 @@ class PolicyFile(_Section):
     def _is_coherent(self) -> Self:
         for name, attribute in self.attributes.items():
             _check_attribute(name, attribute)
+        _check_recoding(self)
         return self
 
     @property
@@ -186,3 +195,26 @@ def _check_attribute(name: str, attribute: AttributePolicy) -> None:
         low, high = attribute.domain.min, attribute.domain.max
         if not isinstance(low, str) and not isinstance(high, str) and low > high:
             raise ValueError(f"column '{name}': the `min` of its domain is above the `max`")
+
+
+def _check_recoding(policy: PolicyFile) -> None:
+    """Refuse steps that are none, and columns that nobody publishes or that tell people apart."""
+    steps = {}
+    for name, attribute in policy.attributes.items():
+        if attribute.recode is None:
+            continue
+        if attribute.role is Role.IDENTIFIER or name == policy.unit:
+            raise ValueError(
+                f"column '{name}': `recode` has no use, since a column that tells people apart is "
+                "never published"
+            )
+        if name in (policy.weight, policy.household):
+            raise ValueError(f"column '{name}': weights and households are taken as they are")
+        try:
+            steps[name] = steps_from_policy(attribute.recode, name)
+        except SchemaError as error:
+            raise ValueError(str(error)) from None
+    try:
+        days_of_shift(steps)
+    except SchemaError as error:
+        raise ValueError(str(error)) from None

@@ -54,7 +54,7 @@ def query(
         texts = {"": text} if text is not None else _lines(Path(file or ""))
         answerer = Answerer(Release.load(release))
     with stages.stage("answering"):
-        names = answerer.names
+        names = answerer.columns
         asked = {place: _at(place, select, each, names) for place, each in texts.items()}
         ask = partial(answerer.query, weighted=weighted)
         return [Answered(each, _at(place, ask, asked[place])) for place, each in texts.items()]

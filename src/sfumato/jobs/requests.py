@@ -87,7 +87,7 @@ def declared_by(policy: PolicyFile) -> tuple[Model, ...]:
 def unprotected(policy: PolicyFile) -> tuple[str, ...]:
     """Return a warning for every sensitive attribute that no model protects."""
     protected = {name for model in _guarantees(policy) for name in model.needs}
-    if policy.method.name != "mondrian" or _asked_of_method(policy):
+    if policy.method.name not in ("mondrian", "full-domain") or _asked_of_method(policy):
         return ()
     return tuple(
         f"k-anonymity alone does not protect '{name}': a group may share one value; "
@@ -278,7 +278,7 @@ def _only_l(policy: PolicyFile, fields: Mapping[str, Any]) -> dict[str, Any]:
                 raise ParameterError(
                     f"`attributes.{column}.{key}`: {name} cannot be asked for it; use mondrian"
                 )
-        if attribute.missing == "value":
+        if attribute.missing == "value" and not METHODS[name].counts_missing:
             raise ParameterError(
                 f"`attributes.{column}.missing`: {name} does not count missing values; "
                 "leave it `excluded`, or use mondrian"

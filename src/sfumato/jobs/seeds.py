@@ -1,4 +1,4 @@
-"""Where the randomness of a run comes from: the system, a secret file, or a public test number."""
+"""Secrets of a run: its randomness (of the system, a file or a test number) and a key of tokens."""
 
 from __future__ import annotations
 
@@ -28,25 +28,37 @@ def randomness_of(
         return Randomness.test(test_seed), (warning,)
     if seed_file is None:
         return Randomness.fresh(), ()
-    path = Path(seed_file)
+    seed, warnings = _secret(Path(seed_file), "seed")
+    return Randomness.secret(seed), warnings
+
+
+def key_of(key_file: str | Path | None) -> tuple[bytes | None, tuple[str, ...]]:
+    """Return the key of pseudonyms, and warnings about it; None without a file.
+
+    Refuses (InputError, ParameterError) a key that is unreadable, short or not random.
+    """
+    return (None, ()) if key_file is None else _secret(Path(key_file), "key")
+
+
+def _secret(path: Path, what: str) -> tuple[bytes, tuple[str, ...]]:
+    """Return the secret in a file, and a warning if others can read it."""
     try:
         with path.open("rb") as file:
-            seed = file.read(_MOST_BYTES + 1)
+            secret = file.read(_MOST_BYTES + 1)
             mode = path.stat().st_mode
     except OSError as error:
-        raise InputError(f"{path}: the seed cannot be read ({error.strerror})") from None
-    if len(seed) > _MOST_BYTES:
-        raise ParameterError(f"{path}: a seed file holds at most {_MOST_BYTES} bytes")
-    if len(seed) < MINIMUM_SEED_BYTES:
+        raise InputError(f"{path}: the {what} cannot be read ({error.strerror})") from None
+    if len(secret) > _MOST_BYTES:
+        raise ParameterError(f"{path}: a {what} file holds at most {_MOST_BYTES} bytes")
+    if len(secret) < MINIMUM_SEED_BYTES:
         raise ParameterError(
-            f"{path}: a seed must hold at least {MINIMUM_SEED_BYTES} random bytes, and this one "
-            f"has {len(seed)}; make one with `head -c 32 /dev/urandom`"
+            f"{path}: a {what} must hold at least {MINIMUM_SEED_BYTES} random bytes, and this one "
+            f"has {len(secret)}; make one with `head -c 32 /dev/urandom`"
         )
-    if len(set(seed)) < _LEAST_DIFFERENT_BYTES:
+    if len(set(secret)) < _LEAST_DIFFERENT_BYTES:
         raise ParameterError(
-            f"{path}: the seed is not random; make one with `head -c 32 /dev/urandom`"
+            f"{path}: the {what} is not random; make one with `head -c 32 /dev/urandom`"
         )
-    warnings: tuple[str, ...] = ()
     if mode & (stat.S_IRGRP | stat.S_IROTH):
-        warnings = (f"{path}: others can read the seed; restrict it with `chmod 600`",)
-    return Randomness.secret(seed), warnings
+        return secret, (f"{path}: others can read the {what}; restrict it with `chmod 600`",)
+    return secret, ()

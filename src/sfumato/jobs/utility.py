@@ -9,12 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.answers import to_microdata
+from sfumato.answers.set_microdata import names_of_rows
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.recode import recoded
+from sfumato.predicates.expression import unknown_column
 from sfumato.randomness import Randomness
+from sfumato.recoding import shifted_columns
 from sfumato.release import Release
+from sfumato.release.beside import beside
 from sfumato.utility.learning import Learned, learning_accuracy
 from sfumato.utility.original import coded_original
 from sfumato.utility.overview import QUERIES, SELECTIVITY, Utility, overview
@@ -41,8 +46,8 @@ def utility(
     names an attribute to be predicted from the others: rows are published anew by the policy's
     method, and original rows that were not among them are the test.
 
-    Refuses (SfumatoError) what cannot be read, data that the release cannot be of, and `learn`
-    without a policy.
+    Refuses (SfumatoError) what cannot be read, data that the release cannot be of, `learn` without
+    a policy, and a column to learn that is not published.
     """
     if learn is not None and policy is None:
         raise ParameterError("learning publishes rows anew for each test, so it needs the policy")
@@ -55,22 +60,27 @@ def utility(
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
             schema = rules.schema()
+    names = names_of_rows(loaded.manifest)
+    if learn is not None and learn not in names:
+        raise ParameterError(f"nothing to learn: {unknown_column(learn, names)}")
     with stages.stage("reading the original"):
         data = read_table(original)
     with stages.stage("encoding"):
         table = coded_original(data, loaded, None if rules is None else schema)
+        pair = beside(loaded, data)
     with stages.stage("measuring"):
         found = overview(
-            loaded,
+            pair.release,
             table,
             queries=queries,
             selectivity=selectivity,
             rng=randomness.generator("utility"),
         )
+        found.notes[:0] = pair.notes
     if learn is not None and rules is not None:
         with stages.stage("learning"):
             try:
-                found.learned = _learned(data, rules, learn, loaded, randomness)
+                found.learned = _learned(data, rules, learn, pair.release, randomness)
                 found.notes.append(_about_learning(data))
             except SfumatoError as error:
                 found.undefined["learning"] = str(error)
@@ -84,8 +94,11 @@ def _learned(
     if data.num_rows > LEARNING_ROWS:
         chosen = np.sort(rng.choice(data.num_rows, LEARNING_ROWS, replace=False))
         data = data.take(pa.array(chosen))
-    method, schema = rules.method(), rules.schema()
-    names = [entry.name for entry in release.manifest.attributes]
+    method = rules.method()
+    data, schema, steps = recoded(data, rules, rules.schema(), randomness)
+    if target in shifted_columns(steps):
+        raise ParameterError(f"the dates of '{target}' were shifted, so none is right or wrong")
+    names = names_of_rows(release.manifest)
     return learning_accuracy(
         data,
         lambda rows: method.publish(rows, schema, randomness=Randomness(rng.bytes(32))),

@@ -69,6 +69,15 @@ def with_tokens(table: Table, data: pa.Table, key: bytes | None) -> Table:
     return replace(table, tokens=made)
 
 
+def refuse_linking(table: Table) -> None:
+    """Refuse (ParameterError) tokens that would show which of several rows are one person's."""
+    if table.tokens and table.units is not None:
+        raise ParameterError(
+            "people have several rows, which pseudonyms would link: groups of rows do not protect "
+            "whoever is known by all of theirs; use `sfumato link`, or leave `pseudonym` out"
+        )
+
+
 def _token(key: bytes, text: str) -> str:
     digest = hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256")[:16]
     return base64.b32encode(digest).decode().rstrip("=").lower()

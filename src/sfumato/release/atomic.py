@@ -37,12 +37,12 @@ def replacing(target: Path, *, force: bool, is_ours: Callable[[Path], bool]) -> 
     if not place.parent.is_dir():
         raise InputError(f"'{target.parent}' is not a folder; create it first")
     _clear_leftovers(place, is_ours)
-    _refuse_occupied(target, force, is_ours)
+    refuse_occupied(target, force, is_ours)
     folder, lock = _locked_sibling(place)
     try:
         yield folder
         _force_to_disk(folder)
-        _refuse_occupied(target, force, is_ours)
+        refuse_occupied(target, force, is_ours)
         _put_in_place(folder, place)
         _sync(place.parent)
     finally:
@@ -51,7 +51,8 @@ def replacing(target: Path, *, force: bool, is_ours: Callable[[Path], bool]) -> 
         os.close(lock)
 
 
-def _refuse_occupied(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
+def refuse_occupied(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
+    """Refuse (InputError) a place that is taken, or that must not be replaced."""
     if not os.path.lexists(target):
         return
     if not force:

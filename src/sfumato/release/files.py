@@ -53,7 +53,7 @@ def save(
         raise ParameterError("the format of a release is parquet or csv")
     target = Path(path)
     try:
-        with replacing(target, force=force, is_ours=_is_release) as folder:
+        with replacing(target, force=force, is_ours=is_release) as folder:
             _write(release, folder, format, formula_guard)
     except OSError as error:
         reason = error.strerror or "the file system refused"
@@ -134,7 +134,7 @@ def _write_csv(table: pa.Table, path: Path, formula_guard: bool) -> None:
         csv_cells.write_csv(table, sink, formula_guard)
 
 
-def _is_release(folder: Path) -> bool:
+def is_release(folder: Path) -> bool:
     """Return whether a folder holds a release, of any version and however damaged, and no more."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())

@@ -8,15 +8,18 @@ from sfumato.utility.correspondence import (
 )
 from sfumato.utility.discernibility import discernibility
 from sfumato.utility.distortion import distortion_ratio
+from sfumato.utility.information_loss import InformationLoss, information_loss
 from sfumato.utility.learning import Learned, learning_accuracy
 from sfumato.utility.ncp import Ncp, ncp
 
 __all__ = [
+    "InformationLoss",
     "Learned",
     "Ncp",
     "discernibility",
     "distortion_ratio",
     "glp",
+    "information_loss",
     "learning_accuracy",
     "mean_probability",
     "ncp",

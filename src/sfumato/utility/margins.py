@@ -104,11 +104,15 @@ class Rows:
     A missing value is one of its own. Numbers with more than ten values are counted by ten
     intervals that divide the original's span, and are put into the nearest of them beyond it; of
     other attributes, values beyond the hundred most frequent of the original are taken together.
+    Rows count as much as their weights say, if the column of `weight` says so in both.
     """
 
-    def __init__(self, original: Table, released: pa.Table) -> None:
+    def __init__(self, original: Table, released: pa.Table, weight: str | None = None) -> None:
         self._original = original
         self._released = released
+        self._weights: tuple[Reals | None, Reals | None] = (None, None)
+        if weight is not None and original.weights is not None:
+            self._weights = original.weights, released[weight].to_numpy()
         self._coded: dict[str, tuple[Codes, Codes, int]] = {}
         self._numbers: dict[str, tuple[Reals, Reals]] = {}
 
@@ -119,7 +123,7 @@ class Rows:
         found = []
         for side in (0, 1):
             cells = np.ravel_multi_index(tuple(each[side] for each in coded), shape)
-            counts = np.bincount(cells, minlength=int(np.prod(shape)))
+            counts = np.bincount(cells, self._weights[side], minlength=int(np.prod(shape)))
             found.append(counts.astype(np.float64).reshape(shape))
         return found[0], found[1]
 
@@ -128,7 +132,9 @@ class Rows:
         if any(self._original[name].kind is not Kind.NUMERIC for name in names):
             return None
         first, second = (self._points(name) for name in names)
-        before, after = (_pearson(first[side], second[side]) for side in (0, 1))
+        before, after = (
+            _pearson(first[side], second[side], self._weights[side]) for side in (0, 1)
+        )
         return None if before is None or after is None else (before, after)
 
     def _codes(self, name: str) -> tuple[Codes, Codes, int]:
@@ -183,12 +189,15 @@ def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
     return of_value[column.codes], of_released[released.codes].astype(np.int32), missing + 1
 
 
-def _pearson(one: Reals, other: Reals) -> float | None:
+def _pearson(one: Reals, other: Reals, weights: Reals | None) -> float | None:
     known = ~(np.isnan(one) | np.isnan(other))
     one, other = one[known], other[known]
     if len(one) < 2 or one.std() == 0 or other.std() == 0:
         return None
-    return float(np.corrcoef(one, other)[0, 1])
+    if weights is None:
+        return float(np.corrcoef(one, other)[0, 1])
+    (a, both), (_, b) = np.cov(one, other, aweights=weights[known])
+    return float(both / np.sqrt(a * b))
 
 
 def summary(margins: Sequence[Margin]) -> Mapping[str, Any]:

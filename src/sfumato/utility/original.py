@@ -12,6 +12,7 @@ from sfumato.recoding import recorded_steps, with_orders
 from sfumato.release import AttributeEntry, Manifest, Release
 from sfumato.release.beside import beside
 from sfumato.release.origin import refuse_other
+from sfumato.release.weights import weight_of
 from sfumato.schema import Attribute, Hierarchy, Kind, Role, Schema
 from sfumato.schema.distinct import distinct
 from sfumato.schema.frames import as_arrow
@@ -27,7 +28,7 @@ def coded_original(data: Any, release: Release, schema: Schema | None = None) ->
     published ones where they know every value: one that was built from the data is published
     without the values that were generalised. Other columns are left out. The original is recoded
     as the release was; attributes with shifted dates are lacking (`beside` leaves them out of the
-    release, too).
+    release, too). It has weights if the release has.
 
     Refuses (ParameterError) a table without a published attribute, or with other numbers of rows
     than the release can be of; (SchemaError) data that do not fit the schema.
@@ -39,7 +40,9 @@ def coded_original(data: Any, release: Release, schema: Schema | None = None) ->
     release, lost = pair.release, set(table.column_names) - pair.names
     table = pair.original
     needed = original_names(release.manifest)
-    for name in needed:
+    weight = weight_of(release.manifest)
+    weights = [] if weight is None else [weight]
+    for name in (*needed, *weights):
         if name not in table.column_names:
             raise ParameterError(
                 f"the original has no column '{name}', which the release publishes: is it the "
@@ -47,10 +50,13 @@ def coded_original(data: Any, release: Release, schema: Schema | None = None) ->
             )
     if schema is not None:
         left = tuple(attribute for attribute in schema if attribute.name not in lost)
-        return encode(table, with_orders(Schema(left, schema.unit), table, steps))
+        if schema.weight not in (None, weight, *schema.names):
+            table = table.drop_columns([schema.weight])  # the release does not weigh by it
+        asked = Schema(left, schema.unit, weight, schema.household)
+        return encode(table, with_orders(asked, table, steps))
     entries = {entry.name: entry for entry in release.manifest.attributes}
     attributes = [_attribute(table[name], name, entries.get(name), release) for name in needed]
-    return encode(table.select(needed), Schema(tuple(attributes)))
+    return encode(table.select([*needed, *weights]), Schema(tuple(attributes), weight=weight))
 
 
 def original_names(manifest: Manifest) -> list[str]:

@@ -16,6 +16,7 @@ from sfumato.errors import ParameterError, SchemaError
 from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
+from sfumato.release.weights import weight_of
 from sfumato.schema.attribute import Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.table import Table
@@ -143,11 +144,13 @@ def overview(
             sides = Estimated(original, release)
         else:
             counted = original
-            sides = Rows(original, to_microdata(release, rng))
+            sides = Rows(original, to_microdata(release, rng), weight_of(manifest))
         _margins(found, release, counted, sides, rng)
     except (ParameterError, SchemaError) as error:
         found.undefined["margins"] = str(error)
     _queries(found, release, original, queries, rng)
+    if (weight := weight_of(manifest)) is not None:
+        found.notes.append(f"distributions, answers and truths are weighted by '{weight}'")
     return found
 
 

@@ -127,10 +127,13 @@ def _of(statistic: Any, numbers: Reals) -> float | None:
 
 def _known_before(original: Table, aggregate: Asked) -> tuple[float, float]:
     """Return the least and greatest answer that anybody knows of beforehand."""
+    weights = np.ones(original.rows) if original.weights is None else original.weights
     if isinstance(aggregate, Count):
-        return 0.0, float(original.rows)
+        return 0.0, float(weights.sum())
     numbers = numbers_of(original[aggregate.attribute])
-    numbers = np.sort(numbers[~np.isnan(numbers)])
+    is_there = ~np.isnan(numbers)
+    numbers, weights = numbers[is_there], weights[is_there]
     if isinstance(aggregate, Average):
-        return (float(numbers[0]), float(numbers[-1])) if len(numbers) else (-inf, inf)
+        return (float(numbers.min()), float(numbers.max())) if len(numbers) else (-inf, inf)
+    numbers = numbers * weights
     return float(np.minimum(numbers, 0).sum()), float(np.maximum(numbers, 0).sum())

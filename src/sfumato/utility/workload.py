@@ -29,7 +29,10 @@ _TRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A query and its true answer on the original; that of an average over no numbers is NaN."""
+    """A query and its true answer on the original; that of an average over no numbers is NaN.
+
+    Where the original has weights, rows count as much as these say.
+    """
 
     aggregate: Asked
     predicate: Predicate
@@ -128,6 +131,7 @@ class _Truth:
 
     def __init__(self, original: Table, aggregate: Asked) -> None:
         self._original = original
+        self._weights = np.ones(original.rows) if original.weights is None else original.weights
         self._is_mean = isinstance(aggregate, Average)
         self._numbers: Reals | None = None
         if not isinstance(aggregate, Count):
@@ -136,12 +140,13 @@ class _Truth:
     def of(self, predicate: Predicate) -> float:
         rows = evaluate(predicate, self._original)
         if self._numbers is None:
-            return float(np.count_nonzero(rows))
-        found = self._numbers[rows]
-        found = found[~np.isnan(found)]
+            return float(self._weights[rows].sum())
+        numbers, weights = self._numbers[rows], self._weights[rows]
+        is_there = ~np.isnan(numbers)
+        numbers, weights = numbers[is_there], weights[is_there]
         if self._is_mean:
-            return float(found.mean()) if len(found) else nan
-        return float(found.sum())
+            return float(np.average(numbers, weights=weights)) if len(numbers) else nan
+        return float((numbers * weights).sum())
 
 
 class _Conditions:

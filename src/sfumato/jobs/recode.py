@@ -1,0 +1,99 @@
+"""The policy's recoding of a table: before it is coded, and in the release's manifest after."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from sfumato.errors import ParameterError
+from sfumato.jobs.policy import Policy
+from sfumato.randomness import Randomness
+from sfumato.recoding import (
+    PARAMETER,
+    Steps,
+    idle_keys,
+    recode,
+    recorded_steps,
+    recording,
+    shifted_columns,
+    with_orders,
+)
+from sfumato.recoding.recode import PURPOSE
+from sfumato.release import Release
+from sfumato.schema import Schema
+
+
+def recoded(
+    rows: pa.Table, rules: Policy, schema: Schema, randomness: Randomness
+) -> tuple[pa.Table, Schema, Steps]:
+    """Return the table as the policy's steps leave it, the schema that fits it, and the steps.
+
+    Everything after sees this table alone: rules of flags as well, since a flag shows in the
+    release, and one that followed the values from before would tell more than the cells beside it.
+
+    Refuses (SchemaError) steps that do not fit their columns.
+    """
+    steps = rules.recoding()
+    if not steps:
+        return rows, schema, steps
+    schema.aligned(rows.column_names)  # its refusals come first: they name what is missing
+    changed = recode(rows, steps, unit=schema.unit, rng=randomness.generator(PURPOSE))
+    return changed, with_orders(schema, changed, steps), steps
+
+
+def with_recoding(release: Release, steps: Steps, schema: Schema) -> Release:
+    """Return the release with the steps of its attributes in the manifest."""
+    published = [attribute.name for attribute in schema if attribute.is_published]
+    words = recording(steps, published)
+    if not words:
+        return release
+    manifest = release.manifest
+    updated = manifest.model_copy(update={"parameters": {**manifest.parameters, PARAMETER: words}})
+    return Release(updated, release.tables, release.hierarchies)
+
+
+def refuse_other_steps(earlier: Release, steps: Steps, schema: Schema) -> None:
+    """Refuse (ParameterError) steps that are not those that an earlier release records.
+
+    Its cells are of values that its own steps left: others would fall into the wrong ones.
+    """
+    published = [attribute.name for attribute in schema if attribute.is_published]
+    if recording(steps, published) != recording(
+        recorded_steps(earlier.manifest.parameters), published
+    ):
+        raise ParameterError(
+            "the policy does not recode as the earlier release did (`recode`); use the policy of "
+            "that release"
+        )
+
+
+def unused_keys(rows: pa.Table, steps: Steps) -> tuple[str, ...]:
+    """Return a warning for every column whose maps name values that it does not have."""
+    return tuple(
+        f"column '{name}', `recode`: {count} values that `map` names do not occur in the data"
+        for name, count in idle_keys(rows, steps).items()
+    )
+
+
+def about_shifts(rows: pa.Table, steps: Steps, schema: Schema) -> tuple[str, ...]:
+    """Return a warning where dates are shifted, and how people with several rows are told apart."""
+    names = shifted_columns(steps)
+    published = [name for name in names if schema[name].is_published]
+    kept = [
+        attribute.name
+        for attribute in schema
+        if attribute.is_published
+        and attribute.name not in names
+        and attribute.name in rows.column_names
+        and _is_dated(rows.schema.field(attribute.name).type)
+    ]
+    if not published or not kept:
+        return ()
+    listed = ", ".join(f"'{name}'" for name in kept)
+    return (
+        f"the dates of '{published[0]}' are shifted and those of {listed} are not: beside an "
+        "unshifted date of the same person the shift can be guessed",
+    )
+
+
+def _is_dated(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_date(dtype) or pa.types.is_timestamp(dtype))
