@@ -278,9 +278,9 @@ def test_plausible_rows_have_the_estimated_shares():
 def test_a_sum_of_what_are_no_numbers_and_unknown_columns_are_refused():
     data, schema = people(50)
     release = PRAM().publish(data, schema)
-    with pytest.raises(ParameterError, match="SUM needs numbers|numbers"):
+    with pytest.raises(ParameterError, match="numbers"):
         release.sum("sex")
-    with pytest.raises(ParameterError, match="did you mean|known are|columns"):
+    with pytest.raises(ParameterError, match="no column 'illness'"):
         release.count("illness = 'Flu'")
 
 

@@ -104,11 +104,13 @@ def unexplained_domain_values(
 ) -> list[str]:
     """Return the attributes whose domain names a value that no cell shows and no policy states.
 
-    Random sets are drawn from all values that occur, so their domain may name those as well. Ranges
+    Random sets are drawn from all values that occur, and so are the values that cells are replaced
+    by, so their domain may name those as well. Ranges
     that numbers were cut into follow from the ends of the domain alone (tests/audit).
     """
     found = []
-    sets = published.manifest["parameters"].get("sets", {})
+    parameters = published.manifest["parameters"]
+    sets = {**parameters.get("sets", {}), **parameters.get("transitions", {})}
     binned = published.manifest["parameters"].get("bins", {})
     for name, entry in published.attributes.items():
         domain = entry.get("domain")

@@ -35,7 +35,7 @@ class ReleaseError(Exception):
     """A folder that is not a whole and untouched release."""
 
 
-Row = dict[str, Any]  # attribute -> Cell; group and count -> int
+Row = dict[str, Any]  # attribute -> Cell; group and count -> int; pseudonym -> its text
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
             if not isinstance(each["name"], str) or not isinstance(each["type"], str):
                 raise ReleaseError("an attribute without name or type")
         for entry in manifest["tables"]:
-            keys = ("name", "file", "sha256", *(() if manifest["layout"] == "sets" else ("group",)))
+            alone = manifest["layout"] == "sets" or "transitions" in manifest.get("parameters", {})
+            keys = ("name", "file", "sha256", *(() if alone else ("group",)))
             if not all(isinstance(entry[key], str) for key in keys):
                 raise ReleaseError("a table entry without its keys")
         for claim in manifest["guarantees"]:
@@ -245,7 +246,8 @@ def _rows(
         is_csv = part.suffix == ".csv"
         names, columns = _csv_columns(part, guarded) if is_csv else _parquet_columns(part)
         whole = {entry[key] for key in ("group", "count") if entry.get(key)}
-        wanted = whole | set(entry["attributes"]) | buckets
+        tokens = set(entry.get("pseudonyms", ()))
+        wanted = whole | set(entry["attributes"]) | buckets | tokens
         if len(set(names)) != len(names) or set(names) != wanted:
             raise ReleaseError("columns that are not those of the manifest")
         for values in zip(*columns, strict=True):
@@ -255,6 +257,8 @@ def _rows(
                     row[name] = _whole(value)
                 elif name in buckets:
                     row[name] = None if value is None else _whole(value)
+                elif name in tokens:
+                    row[name] = value
                 else:
                     row[name] = _cell(value, readings[name])
             rows.append(row)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import association, local, models, people, set_layout, sliced
+from . import association, local, models, people, set_layout, sliced, transitions
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, Point, point_of_text
 from .release import (
@@ -43,6 +43,9 @@ def problems(release: Published) -> list[str]:
     """Return what contradicts itself in a release whose files could be read."""
     if release.manifest["layout"] == "sets":
         found = _manifest_problems(release) or set_layout.problems(release)
+        return found or _domain_problems(release)
+    if "transitions" in release.manifest["parameters"]:
+        found = _manifest_problems(release) or transitions.problems(release)
         return found or _domain_problems(release)
     # The contents only mean something once manifest and tables fit each other.
     return _manifest_problems(release) or _content_problems(release)

@@ -72,6 +72,11 @@ class Answerer:
         """The attributes that can be asked for."""
         return self._cells.names
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a query may name: weights, too, which are then refused with a reason."""
+        return self.names if self._weight is None else (*self.names, self._weight)
+
     def answer(
         self,
         aggregate: Asked,
@@ -118,7 +123,7 @@ class Answerer:
             from sfumato.answers.select import select
 
             with of_query():
-                return self.query(select(query, self.names), weighted=weighted)
+                return self.query(select(query, self.columns), weighted=weighted)
         by_weight = weighted and self._weight is not None
         plain = partial(self.answer, weighted=False)
         rows, unnamed = grouped(

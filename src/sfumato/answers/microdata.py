@@ -16,6 +16,7 @@ from sfumato.answers.transition_tables import plausible_rows
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import AttributeEntry, Release
 from sfumato.release.transitions import is_randomised
+from sfumato.release.weights import weight_of
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import distinct
 from sfumato.schema.hierarchy import Hierarchy
@@ -61,7 +62,9 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
     >>> sorted(age // 20 for age in rows["age"].to_pylist())
     [1, 1, 2, 2]
     """
-    return plausible_table(release, names_of_rows(release.manifest), rng)
+    rows = plausible_table(release, names_of_rows(release.manifest), rng)
+    weight = weight_of(release.manifest)
+    return rows if weight is None else rows.append_column(weight, release.tables["records"][weight])
 
 
 def plausible_table(

@@ -230,7 +230,7 @@ class _Question:
         return float(counts @ chance), float(counts @ (chance * chance - chance))
 
     def sum(self, numbers: Reals, slack: float) -> Estimate:
-        """Return what the numbers of the first column's values add up to; `slack` is of rounding."""
+        """Return what numbers of the first column's values add up to; `slack` is of rounding."""
         value, variance = self.moments(numbers)
         low, high = self.bounds(numbers)
         return _estimate(value, low - slack, high + slack, variance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 
 from sfumato.audit.claims import UNKNOWN, judge
@@ -44,10 +45,20 @@ def audit(release: Release | str | PathLike[str]) -> AuditReport:
         release = Release.load(release)
     evidence = examine(release)
     verdicts = tuple(judge(claim, evidence) for claim in release.manifest.guarantees)
+    if counts_households(release.manifest):
+        verdicts = tuple(map(_of_households, verdicts))
     doubts = _doubts(release.manifest, verdicts)
     ok = not doubts and all(verdict.holds is not False for verdict in verdicts)
     remarks = (*_remarks(release.manifest, verdicts), *evidence.remarks)
     return AuditReport(ok, verdicts, (*doubts, *remarks))
+
+
+def _of_households(verdict: Verdict) -> Verdict:
+    """Return the verdict, and that it is one on households: who lives together counts once."""
+    if verdict.holds is None:
+        return verdict
+    note = verdict.note.replace("unit counts", "counts")
+    return replace(verdict, note="; ".join(filter(None, ("counts households", note))))
 
 
 def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
@@ -73,8 +84,6 @@ def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
 def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
     """Return what must be said although the claims stand."""
     remarks = []
-    if counts_households(manifest):
-        remarks.append("claims count households, not people: who lives together counts once")
     if manifest.suppressed_by_value:
         # a limit of suppression is also for groups that are too small, whatever their values
         some = ", some of them" if "suppression" in manifest.parameters else ""

@@ -37,7 +37,6 @@ from sfumato.audit.units import stated_sizes, stated_values
 from sfumato.audit.weights import check_weights
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release, TableEntry
-from sfumato.release.households import counts_households
 from sfumato.release.transitions import is_randomised
 from sfumato.release.weights import weight_of
 from sfumato.schema.attribute import Role
@@ -176,8 +175,7 @@ class _Reader:
             (name,) = table.columns
             values = self._values[table.name, name]
             sensitive[name] = stated_values(table, values, sensitive[name], people)
-        whom = "household" if counts_households(self._release.manifest) else "unit"
-        return Evidence(people, people, sensitive, f"given the stated {whom} counts")
+        return Evidence(people, people, sensitive, "given the stated unit counts")
 
     def crowds(self, records: GroupedTable, stated: Evidence, known: Traces) -> Evidence:
         """Return what records show of crowds of people, since it is known whose each record is.

@@ -59,3 +59,35 @@ class DifferentialPrivacy(Model):
     def bind(self, totals: Mapping[str, Total]) -> BoundModel:
         """Refuse: no group of a release can show it."""
         raise ParameterError(f"{self.name} can only be declared: files cannot show it")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDifferentialPrivacy(Model):
+    """Whatever is published of a cell, no two true values of it make that likelier than the other
+    by more than e^epsilon.
+
+    The matrix of transitions that a release states has such an epsilon, which an audit works out;
+    that cells were replaced by it, no files can show. So only a maker that does so may claim it,
+    and it is not among the models that a policy can ask for or declare. It is about one cell of an
+    attribute: those of several attributes of a person add up.
+    Source: Kasiviswanathan et al., "What Can We Learn Privately?" (2011); as a property of
+    randomised response it is older.
+    """
+
+    name: ClassVar[str] = "local-differential-privacy"
+    checkable: ClassVar[bool] = False
+    attribute: str
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.epsilon, int | float) and not isinstance(self.epsilon, bool)
+        if not number or not 0 <= self.epsilon < float("inf"):
+            raise ParameterError(f"{self.name}: `epsilon` must be a finite number, 0 or more")
+
+    def claim(self) -> dict[str, Any]:
+        """Return the manifest's claim."""
+        return {"model": self.name, "attribute": self.attribute, "epsilon": self.epsilon}
+
+    def bind(self, totals: Mapping[str, Total]) -> BoundModel:
+        """Refuse: no group of a release can show it."""
+        raise ParameterError(f"{self.name} can only be declared: files cannot show it")
