@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isinf
+from math import inf, isinf, isnan
 
 import numpy as np
 import pyarrow as pa
@@ -60,12 +60,13 @@ QUESTIONS = {
     None: lambda row: True,
     "sex = 'F'": lambda row: row["sex"] == "F",
     "age >= 40": lambda row: row["age"] is not None and row["age"] >= 40,
-    "age < 60 and sex = 'M'": lambda row: row["age"] is not None
-    and row["age"] < 60
-    and row["sex"] == "M",
+    "age < 60 and sex = 'M'": lambda row: (
+        row["age"] is not None and row["age"] < 60 and row["sex"] == "M"
+    ),
     "age is null": lambda row: row["age"] is None,
-    "age is not null and illness <> 'i1'": lambda row: row["age"] is not None
-    and row["illness"] != "i1",
+    "age is not null and illness <> 'i1'": lambda row: (
+        row["age"] is not None and row["illness"] != "i1"
+    ),
     "pay > 3000 or illness = 'i2'": lambda row: row["pay"] > 3000 or row["illness"] == "i2",
     "not (age = 50)": lambda row: row["age"] is not None and row["age"] != 50,
 }
@@ -85,10 +86,10 @@ def test_bounds_contain_the_truth(seed, missing, stated, where, aggregate):
     release = published(data, **({"domain": (0, 120)} if stated else {}))
     found = Answerer(release).answer(aggregate, where)
     true = truth(data, aggregate, QUESTIONS[where])
-    if true == true:  # an average of nobody is NaN
+    if not isnan(true):  # an average of nobody is NaN
         slack = 1e-9 * max(abs(true), 1)
         assert found.low - slack <= true <= found.high + slack
-        assert found.low <= found.value <= found.high or found.value != found.value
+        assert found.low <= found.value <= found.high or isnan(found.value)
 
 
 def test_sums_of_whole_groups_survive():

@@ -70,9 +70,7 @@ def numeric_tables(draw):
 
 @settings(max_examples=120)
 @given(data=numeric_tables(), k=st.integers(1, 5), file_format=st.sampled_from(["csv", "parquet"]))
-def test_any_table_of_numbers_is_published_well_or_refused(
-    data, k, file_format, tmp_path_factory
-):
+def test_any_table_of_numbers_is_published_well_or_refused(data, k, file_format, tmp_path_factory):
     try:
         release = MDAV(k).publish(data, of(data))
     except Infeasible:
@@ -90,7 +88,7 @@ def test_means_are_the_nearest_floats_and_sums_survive():
     data = with_illness(n=[2**53 + 1, 2**53 + 2, 2**53 + 4], x=[0.1, 0.2, 0.3])
     records = MDAV(3).publish(data, of(data)).tables["records"]
     assert set(records["n"].to_pylist()) == {float(Fraction(3 * 2**53 + 7, 3))}
-    assert set(records["x"].to_pylist()) == {pytest.approx(0.2)}
+    assert records["x"].to_pylist() == pytest.approx([0.2] * 3)
     assert str(records["n"].type) == str(records["x"].type) == "double"
 
 
@@ -159,4 +157,4 @@ def test_a_hundred_rows_in_two_columns_lose_little():
     data = with_illness(x=rng.normal(size=100), y=rng.normal(size=100))
     release = MDAV(3).publish(data, of(data))
     sizes = np.bincount(release.tables["records"]["group"].to_numpy())[1:]
-    assert 3 <= sizes.min() and sizes.max() <= 5
+    assert sizes.min() >= 3 and sizes.max() <= 5

@@ -29,9 +29,7 @@ class Sheet:
     Refuses (ReleaseDamaged) groups that are not numbered from 1 without a gap.
     """
 
-    def __init__(
-        self, release: Release, table: str, nobodys: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, release: Release, table: str, nobodys: frozenset[str] = frozenset()) -> None:
         self._release = release
         self._nobodys = nobodys
         self._table = release.tables[table]

@@ -6,7 +6,6 @@ says nothing they are the values that occur, all of which the manifest then name
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -20,8 +19,9 @@ from sfumato.errors import ParameterError
 from sfumato.publish.describe import describe
 from sfumato.publish.set_records import domain_size
 from sfumato.release import Bounds
-from sfumato.release.cells import NULL, item, range_cell
+from sfumato.release.cells import range_cell
 from sfumato.release.dtypes import dtype_name
+from sfumato.release.joint_values import BETWEEN, spelled_part
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import from_texts, readable_texts, to_texts
@@ -30,7 +30,6 @@ from sfumato.table.stated import StatedColumn, stated_column
 
 # So many combinations still fit in a manifest that people read.
 LARGEST_JOINT = 10_000
-_BETWEEN = " & "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +83,8 @@ def joined(columns: Sequence[Column]) -> Column:
     texts = [""]
     for column, size in zip(columns, sizes, strict=True):
         codes = codes * size + column.codes
-        parts = [_part(text) for text in (*to_texts(column.values).to_pylist(), None)][:size]
-        texts = [f"{left}{_BETWEEN if left else ''}{part}" for left in texts for part in parts]
+        parts = [spelled_part(text) for text in (*to_texts(column.values).to_pylist(), None)][:size]
+        texts = [f"{left}{BETWEEN if left else ''}{part}" for left in texts for part in parts]
     is_known = any(column.attribute.role is not Role.SENSITIVE for column in columns)
     role = Role.SENSITIVE_QUASI_IDENTIFIER if is_known else Role.SENSITIVE
     attribute = Attribute(name, role, kind=Kind.CATEGORICAL)
@@ -106,7 +105,7 @@ def joint_name(names: Sequence[str]) -> str:
     >>> joint_name(["age", "sex"])
     'age & sex'
     """
-    return _BETWEEN.join(names)
+    return BETWEEN.join(names)
 
 
 def _numeric(column: Column, bins: int) -> DomainColumn:
@@ -178,9 +177,3 @@ def _edges(ranges: StatedColumn) -> tuple[Any, ...]:
 
 def _without_hierarchy(column: Column) -> Column:
     return replace(column, attribute=replace(column.attribute, hierarchy=None), tree=None)
-
-
-def _part(text: str | None) -> str:
-    if text is None:
-        return NULL
-    return json.dumps(text, ensure_ascii=False) if "&" in text else item(text)

@@ -47,7 +47,7 @@ def _stepwise(kinds: Ints, people: Ints, k: int) -> Ints:
         goes_to[kind] = nearest
         people[nearest] += people[kind]
         people[kind] = 0
-    kept = _pooled(kinds, people, stranded, k)[_ends(goes_to)]
+    kept: Ints = _pooled(kinds, people, stranded, k)[_ends(goes_to)]
     common = np.unique(kept, axis=0)
     for kind in np.flatnonzero((kept.sum(axis=1) == 0) & (totals > 0)).tolist():
         # who came down to people who are withheld may still find others
@@ -67,7 +67,8 @@ def _at_once(kinds: Ints, people: Ints, k: int) -> Ints:
             stranded.append(kind)
         else:
             goes_to[kind] = nearest
-    return _pooled(kinds, people, stranded, k)[goes_to]
+    kept: Ints = _pooled(kinds, people, stranded, k)[goes_to]
+    return kept
 
 
 def _nearest(kinds: Ints, own: Ints, allowed: npt.NDArray[np.bool_]) -> int | None:

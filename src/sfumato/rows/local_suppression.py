@@ -165,9 +165,7 @@ def _hidden(codes: npt.NDArray[np.int32], groups: Ints) -> npt.NDArray[np.bool_]
     return found
 
 
-def _improved(
-    rows: Rows, k: int, lists: MaskLists, groups: Ints, rng: np.random.Generator
-) -> Ints:
+def _improved(rows: Rows, k: int, lists: MaskLists, groups: Ints, rng: np.random.Generator) -> Ints:
     """Return groups that cost no more, after taking neighbourhoods apart many times.
 
     A neighbourhood are groups with a row like a costly one in some attributes: wholly, or k rows
@@ -198,9 +196,7 @@ def _improved(
     return groups
 
 
-def _neighbourhood(
-    groups: Ints, seed: int, alike: Ints, k: int, rng: np.random.Generator
-) -> Ints:
+def _neighbourhood(groups: Ints, seed: int, alike: Ints, k: int, rng: np.random.Generator) -> Ints:
     """Return rows of the seed's group and of others with rows like it, such that none is torn."""
     sizes = np.bincount(groups)
     some = alike[rng.permutation(len(alike))[: 4 * _NEIGHBOURS]]

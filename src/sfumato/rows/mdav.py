@@ -116,9 +116,7 @@ def _runs(keys: Ints) -> list[Ints]:
     return np.split(np.arange(len(keys)), cuts)
 
 
-def _halved(
-    part: Ints, scaled: Reals, counts: Ints, k: int, most_points: int
-) -> Sequence[Ints]:
+def _halved(part: Ints, scaled: Reals, counts: Ints, k: int, most_points: int) -> Sequence[Ints]:
     """Return parts of at most so many points, cut where half of the records are on either side."""
     if len(part) <= most_points:
         return [part]

@@ -49,7 +49,7 @@ def _parted(
             best, chosen = saved, a
     if chosen < 0:
         return []
-    values, at, counts = np.unique(codes[part, chosen], return_inverse=True, return_counts=True)
+    _, at, counts = np.unique(codes[part, chosen], return_inverse=True, return_counts=True)
     shown = _shown(counts, k) > 0
     left = [a for a in hidden if a != chosen]
     found = [(part[at == value], left) for value in np.flatnonzero(shown)]

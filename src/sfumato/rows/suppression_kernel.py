@@ -8,7 +8,7 @@ at the codes themselves, so that no accident of these numbers can do harm.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -77,8 +77,8 @@ class Scratch(NamedTuple):
 
 def new_work(rows: int) -> Work:
     """Return the work at its beginning: all rows are free."""
-    ints = (np.zeros(rows + 1, np.int64) for _ in range(2))
-    return Work(np.full(rows, -1), *ints, np.zeros(rows + 1), np.zeros(2, np.int64))
+    size, mask = np.zeros((2, rows + 1), np.int64)
+    return Work(np.full(rows, -1), size, mask, np.zeros(rows + 1), np.zeros(2, np.int64))
 
 
 def new_scratch(rows: int, k: int) -> Scratch:
@@ -86,8 +86,12 @@ def new_scratch(rows: int, k: int) -> Scratch:
     slots = 2
     while slots < 2 * rows:
         slots *= 2
-    own = (np.empty(rows + 1, np.int64) for _ in range(7))
-    return Scratch(np.empty(slots, np.int64), *own, np.empty(k, np.int64))
+    own = np.empty((7, rows + 1), np.int64)
+    return Scratch(
+        np.empty(slots, np.int64),
+        *(own[0], own[1], own[2], own[3], own[4], own[5], own[6]),
+        np.empty(k, np.int64),
+    )
 
 
 @numba.njit(cache=True, nogil=True)
@@ -101,7 +105,7 @@ def weight_of(mask: int, weights: Reals) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _key(rows: Rows, i: int, mask: int) -> int:
+def _key(rows: Rows, i: int, mask: int) -> Any:
     key = rows.sums[i]
     for a in range(len(rows.weights)):
         if mask >> a & 1:
@@ -110,7 +114,7 @@ def _key(rows: Rows, i: int, mask: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _find(rows: Rows, slot: Ints, i: int, key: int, mask: int) -> int:
+def _find(rows: Rows, slot: Ints, key: Any, mask: int) -> Any:
     """Return the place of a key in the table: that of a row with the same one, or a free one."""
     last = len(slot) - 1
     place = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(last))
@@ -122,14 +126,13 @@ def _find(rows: Rows, slot: Ints, i: int, key: int, mask: int) -> int:
 @numba.njit(cache=True, nogil=True)
 def _classes(rows: Rows, free: Ints, mask: int, scratch: Scratch) -> int:
     """Number the classes of free rows by their first rows, and count their rows."""
-    slot, count = scratch.slot, 0
-    size = 1
+    count, size = 0, 1
     while size < 2 * len(free):
         size *= 2
     slot = scratch.slot[:size]
     slot[:] = -1
     for i in free:
-        place = _find(rows, slot, i, _key(rows, i, mask), mask)
+        place = _find(rows, slot, _key(rows, i, mask), mask)
         if slot[place] < 0:
             slot[place] = i
             scratch.class_of[i] = count
@@ -169,7 +172,7 @@ def _lenders(
         own = work.group[i]
         if own < 0 or work.size[own] <= k:
             continue
-        place = _find(rows, slot, i, _key(rows, i, mask), mask)
+        place = _find(rows, slot, _key(rows, i, mask), mask)
         if slot[place] < 0:
             continue
         found = scratch.class_of[slot[place]]
