@@ -99,7 +99,7 @@ def test_an_average_of_nothing_has_no_numbers():
 def test_words_have_no_average():
     data = pa.table({"age": [20, 21], "job": ["Cook", "Nurse"]})
     release = sf.Mondrian(k=1).publish(data, sf.Schema.of(age="quasi-identifier", job="sensitive"))
-    with pytest.raises(ParameterError, match="^column 'job' holds string; AVG needs numbers"):
+    with pytest.raises(ParameterError, match=r"^column 'job' holds string; AVG needs numbers"):
         release.average("job")
     with pytest.raises(ParameterError, match="did you mean 'age'"):
         release.average("agee")

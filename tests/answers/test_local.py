@@ -208,7 +208,7 @@ def test_what_cannot_be_answered_is_refused():
         answerer.answer(Count(), "job = 'Cook'")
     with pytest.raises(ParameterError, match="column 'sex' holds string; SUM needs numbers"):
         answerer.answer(Sum("sex"))
-    with pytest.raises(ParameterError, match="^column 'age' .* write a number without quotes"):
+    with pytest.raises(ParameterError, match=r"^column 'age' .* write a number without quotes"):
         answerer.answer(Count(), Comparison("age", "<", "thirty"))
     with pytest.raises(
         ParameterError, match=r"^predicate, character 7: column 'age' holds"

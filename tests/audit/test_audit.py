@@ -144,6 +144,7 @@ def test_a_release_that_only_declares_says_that_nothing_was_checked(generalized)
     report = audit(with_claims(generalized, {"model": "differential-privacy", "epsilon": 1.0}))
     assert report.guarantees[0].holds is None
     assert any("no claim could be checked" in problem for problem in report.problems)
+    assert report.exit_code == 1
 
 
 def test_an_unknown_model_cannot_be_confirmed(generalized):

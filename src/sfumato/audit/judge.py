@@ -9,7 +9,6 @@ from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
 from sfumato.audit.report import AuditReport, Verdict
 from sfumato.models import SetAnonymity, SetDiversity
-from sfumato.models.declared import LocalDifferentialPrivacy
 from sfumato.release import Manifest, Release
 from sfumato.release.households import counts_households
 from sfumato.release.transitions import is_randomised
@@ -66,11 +65,8 @@ def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
     doubts = []
     if not verdicts:
         doubts.append("the release claims nothing, so there is nothing to confirm")
-    if _is_only_stated(verdicts):
-        doubts.append(
-            "no claim could be checked: it follows from the stated matrices, and that cells were "
-            "replaced by them, the published files cannot show"
-        )
+    if verdicts and all(verdict.holds is None for verdict in verdicts):
+        doubts.append("no claim could be checked: the published files cannot show any of them")
     if any(verdict.note == UNKNOWN for verdict in verdicts):
         doubts.append("a claim is of a model that this version does not know")
     if manifest.test:
@@ -107,13 +103,4 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
             "of values can be reconstructed from the release, and then a common value in a set "
             "may be far likelier than 1/l; set-closeness bounds what is learnt"
         )
-    is_declared = verdicts and all(verdict.holds is None for verdict in verdicts)
-    if is_declared and not _is_only_stated(verdicts):
-        remarks.append("no claim could be checked: the published files cannot show any of them")
     return remarks
-
-
-def _is_only_stated(verdicts: tuple[Verdict, ...]) -> bool:
-    """Whether all claims are about matrices that the manifest states."""
-    models = {verdict.claim["model"] for verdict in verdicts}
-    return models == {LocalDifferentialPrivacy.name}

@@ -7,11 +7,14 @@ import numpy as np
 from sfumato.audit.groups import GroupedTable
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release
-from sfumato.release.weights import weight_of
+from sfumato.release.weights import DIGITS, rounded, weight_of
 
 
 def check_weights(release: Release, records: GroupedTable) -> None:
-    """Refuse (ReleaseDamaged) weights that differ within a group: each nearly says whose it is."""
+    """Refuse (ReleaseDamaged) weights that differ within a group, or have too many digits.
+
+    One's own weight nearly says who one is, and the last digits of a mean how it was added up.
+    """
     name = weight_of(release.manifest)
     if name is None:
         return
@@ -24,3 +27,5 @@ def check_weights(release: Release, records: GroupedTable) -> None:
             f"in {len(strays)} of {len(records.sizes)} groups the records differ in their weights, "
             f"column '{name}'"
         )
+    if not np.array_equal(rounded(some), some):
+        raise ReleaseDamaged(f"the weights of column '{name}' have more than {DIGITS} digits")

@@ -80,9 +80,9 @@ def show_report(report: AuditReport) -> None:
         )
     for problem in report.problems:
         print(f"problem: {one_line(problem)}")
-    confirmed = any(verdict.holds for verdict in report.guarantees)
-    passed = "the audit passed" if confirmed else "nothing speaks against it, and nothing for it"
-    print(passed if report.ok else "the audit failed")
+    is_open = report.guarantees and all(verdict.holds is None for verdict in report.guarantees)
+    failed = "nothing was confirmed, and nothing contradicted" if is_open else "the audit failed"
+    print("the audit passed" if report.ok else failed)
 
 
 def verdict_row(verdict: Verdict) -> list[str]:

@@ -16,6 +16,7 @@ from sfumato.io.read import read_table
 from sfumato.jobs.doubts import about_pseudonyms, narrow_groups, wrong_intervals
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.policy_errors import nearest
+from sfumato.jobs.policy_file import MODEL_KEYS
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import Publication, group_count, refuse_own_fault
 from sfumato.jobs.recode import recoded, with_recoding
@@ -138,10 +139,16 @@ def linked_policies(path: Path) -> dict[str, Policy]:
             f"{path}: linked tables need a `unit`, the column that they have in common"
         )
     common = {key: content[key] for key in _SHARED if key in content}
-    return {
+    policies = {
         str(name): _policy(str(name), own, unit, common, path)
         for name, own in content[TABLES].items()
     }
+    idle = [key for key in MODEL_KEYS if key in (common.get("method") or {})]
+    if idle and not any(own.content.sensitive for own in policies.values()):
+        raise SchemaError(
+            f"{path}: `method.{idle[0]}` is about sensitive attributes, and no table has any"
+        )
+    return policies
 
 
 # A table's name becomes that of a folder.
@@ -171,7 +178,12 @@ def _policy(name: str, own: Any, unit: str, common: Mapping[str, Any], path: Pat
             )
         attributes[column] = {**attributes[column], "pseudonym": unit}
     try:
-        policy = Policy.of({"attributes": attributes, "unit": column, **common}, path.parent)
+        asked = {"attributes": attributes, "unit": column, **common}
+        policy = Policy.of(asked, path.parent)
+        if isinstance(common.get("method"), dict) and not policy.content.sensitive:
+            # what is asked for all sensitive attributes says nothing of a table without any
+            method = {k: v for k, v in common["method"].items() if k not in MODEL_KEYS}
+            policy = Policy.of({**asked, "method": method}, path.parent)
         if shifted_columns(policy.recoding()):
             raise SchemaError("dates of linked tables cannot be shifted: shifts would differ")
     except SchemaError as error:

@@ -37,6 +37,7 @@ from sfumato.recoding.pseudonyms import refuse_linking, with_tokens
 from sfumato.release import Release
 from sfumato.release.households import counts_households
 from sfumato.release.origin import is_noisy
+from sfumato.release.weights import weight_of
 from sfumato.rows.eligibility import bind_to_table
 from sfumato.schema import Kind, Schema
 from sfumato.schema.frames import as_arrow
@@ -96,6 +97,11 @@ def applied(
         raise ParameterError(
             "only one of the policy and the earlier release counts households (`household`); use "
             "the policy of that release"
+        )
+    if weight_of(earlier.manifest) != schema.weight:
+        raise ParameterError(
+            "the policy and the earlier release do not have the same weights (`weight`); use the "
+            "policy of that release"
         )
     if earlier.manifest.method == FullDomain.name:
         return at_same_levels(earlier, table, schema, models, suppression, randomness)

@@ -38,6 +38,7 @@ class Hybrid(Method):
     """
 
     name: ClassVar[str] = "hybrid"
+    counts_units: ClassVar[bool] = True
     k: int
     sample: float = 0.9
     perturb: float = 0.1

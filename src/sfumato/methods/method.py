@@ -13,7 +13,7 @@ from sfumato.errors import ParameterError
 from sfumato.predicates.flags import flagged
 from sfumato.publish.households import with_households
 from sfumato.randomness import Randomness
-from sfumato.recoding.pseudonyms import with_tokens
+from sfumato.recoding.pseudonyms import refuse_linking, with_tokens
 from sfumato.release import Release
 from sfumato.schema import Role, Schema, as_arrow
 from sfumato.table import Table, encode
@@ -75,11 +75,10 @@ class Method(ABC):
         """Return a release of a coded table."""
         self.refuse_roles(table)
         self._refuse_tokens(table)
-        self._refuse_surveys(table)
         return with_households(self._release(table, randomness), table)
 
     def refuse_roles(self, table: Table) -> None:
-        """Refuse (ParameterError) attributes of roles that the method cannot protect."""
+        """Refuse (ParameterError) roles that the method cannot protect, weights and households."""
         for attribute in table.schema:
             if attribute.role not in self.handles:
                 raise ParameterError(
@@ -97,6 +96,7 @@ class Method(ABC):
                     f"{self.name} does not count missing values of '{attribute.name}'; "
                     "leave `missing` excluded, or use mondrian"
                 )
+        self._refuse_surveys(table)
 
     def _refuse_tokens(self, table: Table) -> None:
         """Refuse (ParameterError) pseudonyms that cannot be published, or that protect nobody."""
@@ -110,12 +110,7 @@ class Method(ABC):
                 raise ParameterError(
                     f"column '{attribute.name}' is published as a pseudonym, which needs a key"
                 )
-        if table.tokens and table.units is not None:
-            raise ParameterError(
-                "people have several rows, which pseudonyms would link: groups of rows do not "
-                "protect whoever is known by all of theirs; use `sfumato link`, or leave "
-                "`pseudonym` out"
-            )
+        refuse_linking(table)
 
     def _refuse_surveys(self, table: Table) -> None:
         """Refuse (ParameterError) weights and households that the method cannot heed."""

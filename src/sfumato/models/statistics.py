@@ -53,6 +53,16 @@ class Histogram:
         np.add.at(present, owners[known], summed[known])
         return cls(offsets, values, summed, present)
 
+    def equals(self, other: Histogram) -> bool:
+        """Return whether two histograms count the same."""
+        pairs = (
+            (self.offsets, other.offsets),
+            (self.codes, other.codes),
+            (self.counts, other.counts),
+            (self.present, other.present),
+        )
+        return all(np.array_equal(one, two) for one, two in pairs)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupStatistics:

@@ -127,7 +127,7 @@ def _nodes(column: Column, spans: GroupSpans) -> GeneralizedColumn:
 
 
 def _labelled(column: Column, nodes: Codes) -> GeneralizedColumn:
-    """Return the cells of groups that have these nodes of the hierarchy, -1 where all is missing."""
+    """Return the cells of groups with these nodes of the hierarchy, -1 where all is missing."""
     tree = column.tree
     assert tree is not None
     used = np.unique(nodes[nodes >= 0])
