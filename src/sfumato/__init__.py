@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from sfumato.io.read import read_table
     from sfumato.jobs.policy import Policy
+    from sfumato.jobs.risk import risk_of
     from sfumato.jobs.same_cuts import reapply
     from sfumato.methods import (
         AIP,
@@ -133,6 +134,7 @@ _ROOMS = {
     ),
     "sfumato.io.read": ("read_table",),
     "sfumato.jobs.policy": ("Policy",),
+    "sfumato.jobs.risk": ("risk_of",),
     "sfumato.jobs.same_cuts": ("reapply",),
     "sfumato.methods": (
         "AIP",
@@ -299,6 +301,7 @@ __all__ = [
     "reapply",
     "recode",
     "reconstruction_error",
+    "risk_of",
     "to_microdata",
 ]
 

@@ -166,3 +166,18 @@ def test_a_population_without_a_known_column_is_refused(place, sfumato):
     code, _, err = sfumato(*ASK, "--population", "everyone.csv")
     assert (code, len(err)) == (2, 1)
     assert "the population has no column 'sex'" in err[0]
+
+
+def test_the_risk_after_recoding_is_lower(place, sfumato):
+    policy = (place / "policy.yaml").read_text()
+    (place / "recoded.yaml").write_text(
+        policy.replace(
+            "age: {role: quasi-identifier", "age: {recode: [{round: 20}], role: quasi-identifier"
+        )
+    )
+    uniques = []
+    for options in ([], ["--recoded"]):
+        code, out, _ = sfumato("risk", "data.csv", "--policy", "recoded.yaml", "--json", *options)
+        assert code == 0
+        uniques.append(json.loads(out)["sample_uniques"]["records"])
+    assert uniques[1] < uniques[0]

@@ -24,6 +24,9 @@ Population = Annotated[
 ]
 PopulationSize = Annotated[int | None, typer.Option(help="How many people the population has.")]
 MaxSize = Annotated[int, typer.Option(help="The most columns in a combination.")]
+Recoded = Annotated[
+    bool, typer.Option("--recoded", help="Measure after the policy's recoding steps.")
+]
 Chart = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Draw charts into this .svg, .png or .html.")
 ]
@@ -38,6 +41,7 @@ def risk(
     population: Population = None,
     population_size: PopulationSize = None,
     max_size: MaxSize = 3,
+    recode_first: Recoded = False,
     chart: Chart = None,
     as_json: Json = False,
 ) -> None:
@@ -55,6 +59,7 @@ def risk(
             population_size=population_size,
             fraction=fraction,
             max_size=max_size,
+            recode_first=recode_first,
             chart=chart,
             progress=progress,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,12 @@ from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.private_file import new_file
 from sfumato.jobs.progress import Progress, Stages
+from sfumato.jobs.recode import recoded
+from sfumato.randomness import Randomness
+from sfumato.recoding import recode, shifted_columns
 from sfumato.risk import KNOWN_ROLES, Risk, assess
 from sfumato.schema import Attribute, Role, Schema
+from sfumato.schema.frames import as_arrow
 from sfumato.table import Table, encode
 from sfumato.table.units import encode_units
 from sfumato.table.weights import encode_households, encode_weights
@@ -30,13 +35,15 @@ def risk(
     population_size: int | None = None,
     fraction: float | None = None,
     max_size: int = 3,
+    recode_first: bool = False,
     chart: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Risk:
     """Return the risk of the data as they are; with `chart`, also draw it into a new file.
 
-    The policy says which columns someone may know; its method plays no part, nor do hierarchies.
-    `population` is a table that holds everyone, with these columns.
+    The policy says which columns someone may know; its method plays no part, nor do hierarchies,
+    and its recoding steps only with `recode_first`. `population` is a table that holds everyone,
+    with these columns.
 
     Refuses (SfumatoError) what cannot be read or written, a policy that does not fit the columns,
     a population that is stated twice or smaller than the data, and a chart without the extra
@@ -53,31 +60,81 @@ def risk(
         _refuse_unusable(target)
     stages = Stages(progress)
     with stages.stage("reading the policy"):
-        schema = Policy.load(Path(policy)).schema()
+        rules = Policy.load(Path(policy))
+        schema = rules.schema()
     with stages.stage("reading the data"):
         rows = read_table(data)
-        schema = schema.aligned(rows.column_names)
+        schema.aligned(rows.column_names)
     everyone = None
     if population is not None:
         with stages.stage("reading the population"):
             everyone = read_table(population)
-    with stages.stage("encoding"):
-        weights, households = encode_weights(rows, schema), encode_households(rows, schema)
-        table, other = coded(rows, everyone, schema)
+    if recode_first:
+        with stages.stage("recoding"):
+            rows, everyone = _recoded(rows, everyone, rules, schema)
     with stages.stage("assessing"):
-        found = assess(
-            table,
-            population=other,
+        found = risk_of(
+            rows,
+            schema,
+            population=everyone,
             population_size=population_size,
             fraction=fraction,
-            weights=weights,
-            households=households,
             max_size=max_size,
         )
     if target is not None:
         with stages.stage("drawing"):
             draw(found, target)
     return found
+
+
+def risk_of(
+    data: Any,
+    schema: Schema,
+    *,
+    population: Any = None,
+    population_size: int | None = None,
+    fraction: float | None = None,
+    max_size: int = 3,
+) -> Risk:
+    """Return the risk of a frame; `sfumato.risk.assess` says what of.
+
+    >>> people = pa.table({"age": [25, 25, 41], "sex": ["F", "F", "M"], "disease": ["A", "B", "A"]})
+    >>> schema = Schema.of(age="quasi-identifier", sex="quasi-identifier", disease="sensitive")
+    >>> risk_of(people, schema).sample_uniques.records
+    1
+    """
+    rows = as_arrow(data)
+    schema = schema.aligned(rows.column_names)
+    everyone = None if population is None else as_arrow(population)
+    table, other = coded(rows, everyone, schema)
+    return assess(
+        table,
+        population=other,
+        population_size=population_size,
+        fraction=fraction,
+        weights=encode_weights(rows, schema),
+        households=encode_households(rows, schema),
+        max_size=max_size,
+    )
+
+
+def _recoded(
+    rows: pa.Table, everyone: pa.Table | None, rules: Policy, schema: Schema
+) -> tuple[pa.Table, pa.Table | None]:
+    """Return data and population after the policy's recoding steps.
+
+    Refuses (ParameterError) shifted dates beside a population: nobody's would be the same in both.
+    """
+    changed, _, steps = recoded(rows, rules, schema, Randomness.fresh())
+    if everyone is None or not steps:
+        return changed, everyone
+    if shifted_columns(steps):
+        raise ParameterError(
+            "dates that are shifted cannot be compared with a population; leave out `--recoded`, "
+            "or state its size"
+        )
+    known = {name: own for name, own in steps.items() if name in everyone.column_names}
+    return changed, recode(everyone, known)
 
 
 def draw(found: Risk, target: Path) -> None:
