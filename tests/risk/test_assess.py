@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +13,11 @@ from oracles import risk as oracle
 from risk.people import people, table_of
 
 from sfumato.errors import ParameterError
+from sfumato.jobs.risk import risk_of
 from sfumato.risk import assess, records_of
 from sfumato.risk.households import unique_compositions
 from sfumato.risk.individual import chance_below, mean_inverse
+from sfumato.schema import Schema
 from sfumato.table import Table
 
 
@@ -184,3 +187,12 @@ def test_a_model_at_its_bound_is_noted():
     found = assess(table_of(rows), fraction=0.1, max_size=1)
     assert found.estimates[0].parameters["alpha"] == 0
     assert any("met its bound alpha = 0" in note for note in found.notes)
+
+
+def test_a_sample_without_any_two_alike_is_not_called_safe():
+    people = pa.table({"age": list(range(50)), "ill": ["Flu", "Gout"] * 25})
+    schema = Schema.of(age="quasi-identifier", ill="sensitive")
+    found = risk_of(people, schema, fraction=0.01)
+    assert next(iter(found.journalist)) == "upper bound"
+    assert found.marketer == 1.0
+    assert any("cannot be fitted" in note for note in found.notes)

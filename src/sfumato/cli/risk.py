@@ -122,15 +122,18 @@ def _show_classes(found: Risk) -> None:
 
 
 def _show_adversaries(found: Risk) -> None:
+    from sfumato.risk.assess import UPPER_BOUND
+
     print("\nRisk that a record is recognised")
     rows = [["prosecutor (knows who is in the data)", *_levels(found.prosecutor)]]
     for how, each in found.journalist.items():
-        name = "counted" if how == "counted" else f"estimate: {how}"
+        name = how if how in ("counted", UPPER_BOUND) else f"estimate: {how}"
         rows.append([f"journalist ({name})", *_levels(each)])
     above = [f"above 1/{k}" for k in found.prosecutor.above]
     weighted = ["mean, weighted"] if found.is_weighted else []
     show_table(["adversary", "highest", "mean", *weighted, *above], rows)
-    print(f"marketer: {found.marketer:.2%} of the records expected to be recognised")
+    most = "at most " if UPPER_BOUND in found.journalist else ""
+    print(f"marketer: {most}{found.marketer:.2%} of the records expected to be recognised")
 
 
 def _levels(each: Levels) -> list[str]:

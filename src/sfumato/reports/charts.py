@@ -139,6 +139,8 @@ def _combinations(uniques: Uniques) -> Any:
             title="columns",
             sort=[str(size) for size in sizes],
             scale=alt.Scale(scheme="blues" if uniques.max_size > 2 else "tableau10"),
+            # below, where it is in nobody's way: numbers stand to the right of long bars
+            legend=alt.Legend(orient="bottom"),
         )
     )
     return bars + base.mark_text(align="left", dx=4, fontSize=11).encode(text="text:N")

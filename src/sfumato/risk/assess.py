@@ -26,6 +26,9 @@ from sfumato.table.table import Table
 
 Floats = npt.NDArray[np.float64]
 
+UPPER_BOUND = "upper bound"
+_WITHOUT_WEIGHTS = (UPPER_BOUND, "pitman", "negative-binomial")
+
 
 def assess(
     table: Table,
@@ -75,7 +78,12 @@ def assess(
             "nothing is known of a population (--fraction, --population-size, --population or "
             "`weight`), so all risks are those of data that are the whole population"
         )
-    if next(iter(journalist), None) == "negative-binomial" and not sampling.is_census:
+    if UPPER_BOUND in journalist:
+        notes.append(
+            "Pitman's model cannot be fitted to this sample, so the risk of recognition is said to "
+            "be as high as the prosecutor's: nothing tells that the population is less unique"
+        )
+    if "negative-binomial" in journalist and not sampling.is_census:
         notes.append(
             "the negative-binomial estimate was far too low on tables with many sample uniques, "
             "since it does not learn from the sample how many of them there are"
@@ -121,6 +129,8 @@ def _of_population(
 
     Weights tell of every class by itself. Without them the posterior of Benedetti and Franconi
     knows nothing but the fraction, and Pitman's model, where it fits, has learnt from all classes.
+    Where it does not, such as of a sample without any two alike, nothing tells that the population
+    is less unique than the sample, and the prosecutor's risk is what can be said.
     """
     if others is not None:
         sizes = population_sizes(records, others)
@@ -136,8 +146,11 @@ def _of_population(
     if isinstance(model, Pitman) and not sampling.is_census:
         risks["pitman"] = pitman_risks(records.sizes, model, sampling.population)[records.ids]
         maps["pitman"] = by_pitman(counts, model, sampling.population)
-    names = sorted(risks, reverse=weights is None)
-    return {name: risks[name] for name in names}, tuple(maps[name] for name in names)
+    elif weights is None and not sampling.is_census:
+        risks[UPPER_BOUND] = 1.0 / records.of_sizes
+    order = ("negative-binomial", "pitman") if weights is not None else _WITHOUT_WEIGHTS
+    names = [name for name in order if name in risks]
+    return {n: risks[n] for n in names}, tuple(maps[n] for n in names if n in maps)
 
 
 def _estimates(records: Records, sampling: Sampling) -> tuple[Estimate, ...]:
