@@ -18,11 +18,11 @@ from statistics import median
 from typing import Any, TypeVar
 
 from benchmarks.machine import load_average, machine_facts
-from benchmarks.papers.queries import random_queries
 from sfumato.answers import Answerer, Count, Sum
 from sfumato.datasets import census, census_schema
 from sfumato.methods import LGB
 from sfumato.models import TCloseBuckets
+from sfumato.papers.queries import random_queries
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.schema import Role, Schema

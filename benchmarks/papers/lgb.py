@@ -25,12 +25,12 @@ import pyarrow.compute as pc
 
 from benchmarks.papers.lgb_tables import markdown
 from benchmarks.papers.literal_top_down import literal_rule
-from benchmarks.papers.queries import random_queries
 from benchmarks.papers.unrounded import UnroundedSums, values_left_open
 from sfumato.answers import Answerer, Sum
 from sfumato.datasets import census, census_schema, load_adult
 from sfumato.methods import LGB
 from sfumato.models import LUniqueBuckets, TCloseBuckets
+from sfumato.papers.queries import random_queries
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.schema import Attribute, Role, Schema

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
         SfumatoError,
     )
     from sfumato.io.read import read_table
+    from sfumato.jobs.compare import Comparison, compare
     from sfumato.jobs.policy import Policy
+    from sfumato.jobs.recommend import recommend
+    from sfumato.jobs.recommendation import Recommendation
+    from sfumato.jobs.report import report
     from sfumato.jobs.risk import risk_of
     from sfumato.jobs.same_cuts import reapply
     from sfumato.methods import (
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
         recode,
     )
     from sfumato.release import Release
+    from sfumato.reports.report import Report
     from sfumato.schema import (
         Attribute,
         Bins,
@@ -133,7 +138,11 @@ _ROOMS = {
         "SfumatoError",
     ),
     "sfumato.io.read": ("read_table",),
+    "sfumato.jobs.compare": ("Comparison", "compare"),
     "sfumato.jobs.policy": ("Policy",),
+    "sfumato.jobs.recommend": ("recommend",),
+    "sfumato.jobs.recommendation": ("Recommendation",),
+    "sfumato.jobs.report": ("report",),
     "sfumato.jobs.risk": ("risk_of",),
     "sfumato.jobs.same_cuts": ("reapply",),
     "sfumato.methods": (
@@ -188,6 +197,7 @@ _ROOMS = {
         "recode",
     ),
     "sfumato.release": ("Release",),
+    "sfumato.reports.report": ("Report",),
     "sfumato.schema": (
         "Attribute",
         "Bins",
@@ -236,6 +246,7 @@ __all__ = [
     "Bins",
     "BottomCode",
     "ClaimBroken",
+    "Comparison",
     "Composition",
     "CompositionReport",
     "Dates",
@@ -269,6 +280,7 @@ __all__ = [
     "Rating",
     "Release",
     "ReleaseDamaged",
+    "Report",
     "Role",
     "RoundTo",
     "Schema",
@@ -287,6 +299,7 @@ __all__ = [
     "answers",
     "attack",
     "audit",
+    "compare",
     "compose",
     "datasets",
     "decode",
@@ -301,6 +314,7 @@ __all__ = [
     "reapply",
     "recode",
     "reconstruction_error",
+    "report",
     "risk_of",
     "to_microdata",
 ]

@@ -202,6 +202,37 @@ def test_groups_of_random_sets_are_the_values_of_their_domain():
     assert (30 + 30 + 40) / 3 <= average.high <= 40
 
 
+def test_refusals_of_group_columns_have_their_places():
+    size = 151
+    data = pa.table(
+        {
+            "a": list(range(size)),
+            "b": list(range(size)),
+            "x": [n / 7 for n in range(size)],
+            "s": ["u", "v", "w"] * 50 + ["u"],
+        }
+    )
+    schema = sf.Schema.of(a="sensitive", b="sensitive", x="quasi-identifier", s="sensitive")
+    release = sf.Mondrian(k=5).publish(data, schema)
+    with pytest.raises(ParameterError, match=r"query, character 32: there are 22801 combin"):
+        release.query("SELECT b, a, COUNT(*) GROUP BY a, b")
+    with pytest.raises(ParameterError, match=r"query, character 35: .*'x' cannot be listed"):
+        release.query("SELECT x, s, COUNT(*) GROUP BY s, x")
+    with pytest.raises(ParameterError, match=r"^the values of column 'x' cannot be listed"):
+        release.query(Query(Count(), ("x",)))  # without a text there is no place
+
+
+def test_what_cannot_be_summed_is_refused_without_any_group():
+    data = pa.table({"age": [1, 2, 3, 4], "job": ["Cook", "Nurse"] * 2, "sex": ["F"] * 4})
+    schema = sf.Schema.of(age="quasi-identifier", job="sensitive", sex="quasi-identifier")
+    for method in (sf.Mondrian(k=2), sf.Anatomy(l=2)):
+        release = method.publish(data, schema)
+        for aggregate in ("SUM", "AVG"):
+            ask = f"SELECT sex, {aggregate}(job) WHERE age > 99 GROUP BY sex"
+            with pytest.raises(ParameterError, match=f"character 17: .*; {aggregate} needs numb"):
+                release.query(ask)
+
+
 # --- what is told beside the numbers --------------------------------------------------------------
 
 

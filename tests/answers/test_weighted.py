@@ -196,12 +196,16 @@ def test_notes_say_what_was_weighted():
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["SELECT SUM(w)", "SELECT COUNT(*) WHERE w > 2", "SELECT w, COUNT(*) GROUP BY w"],
+    ("query", "character"),
+    [
+        ("SELECT SUM(w)", 12),
+        ("SELECT COUNT(*) WHERE (w > 2)", 24),
+        ("SELECT w, COUNT(*) GROUP BY w", 8),
+    ],
 )
-def test_weights_cannot_be_asked_for(query):
+def test_weights_cannot_be_asked_for(query, character):
     release = release_of([Group("2", (("a", 1), ("b", 2)), 10)])
-    with pytest.raises(ParameterError, match="column 'w' holds weights"):
+    with pytest.raises(ParameterError, match=f"character {character}: column 'w' holds weights"):
         release.query(query)
 
 

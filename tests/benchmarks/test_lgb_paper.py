@@ -9,9 +9,9 @@ import pytest
 from benchmarks.lgb_scale import measure
 from benchmarks.papers.lgb import LITERAL, RESULTS, ROOT, Experiments, synthetic
 from benchmarks.papers.lgb_tables import markdown
-from benchmarks.papers.queries import CONDITIONS, random_queries
 from benchmarks.papers.unrounded import UnroundedSums, values_left_open
 from sfumato.answers import Answerer
+from sfumato.papers.queries import CONDITIONS, random_queries
 from sfumato.predicates import And, evaluate
 from sfumato.randomness import Randomness
 from sfumato.rows.top_down import top_down

@@ -67,6 +67,17 @@ def test_withheld_cells_are_counted(place, sfumato):
     assert json.loads(sfumato(*RUN, "--force", "--json")[1])["withheld_cells"] == 5
 
 
+def test_cells_that_local_suppression_withholds_are_counted(place, sfumato):
+    write_policy(place, "{name: local-suppression, k: 3}", disease="{role: sensitive}")
+    code, out, _ = sfumato(*RUN, "--force")
+    manifest = json.loads((place / "release" / "manifest.json").read_text())
+    total = manifest["parameters"]["suppressed_cells"]["total"]
+    assert code == 0
+    assert total > 0
+    assert f"withheld: {total} cells (*)\n" in out
+    assert json.loads(sfumato(*RUN, "--force", "--json")[1])["withheld_cells"] == total
+
+
 def test_a_draft_on_stdout_is_a_policy(place, sfumato):
     code, out, _ = sfumato("init", "data.csv", "-o", "-")
     assert code == 0
@@ -266,8 +277,10 @@ def test_every_command_is_in_the_app():
         "compose",
         "query",
         "reconstruct",
+        "reproduce",
         "risk",
         "utility",
+        "report",
         "demo",
     }
     assert run(["--version"]) == 0

@@ -95,6 +95,21 @@ def test_a_file_of_queries(release, sfumato, place):
             ["SELECT disease, AVG(age) WHERE age IN (1, '2') GROUP BY disease"],
             "query, character 43: column 'age' holds int64 and is compared with a text",
         ),
+        (
+            ["SELECT sex, SUM(disease) WHERE age > 99 GROUP BY sex"],
+            "query, character 17: column 'disease' holds string; SUM needs",
+        ),
+        (
+            ["SELECT sex, AVG(disease) WHERE age > 99 GROUP BY sex"],
+            "query, character 17: column 'disease' holds string; AVG needs",
+        ),
+        (
+            ["SELECT COUNT(*) WHERE (age IS NOT DISTINCT FROM 30)"],
+            "query, character 35: IS DISTINCT FROM is not part",
+        ),
+        (["SELECT COUNT(*) WHERE (sex = -5)"], "query, character 30: column 'sex' holds string"),
+        (["\n  SELECT COUNT(*)\n WHERE agee = 1"], "query, character 27: there is no column"),
+        (["--file", "blanks.sql"], "blanks.sql, line 4: query, character 32: column 'age' holds"),
         (["--file", "types.sql"], "types.sql, line 2: query, character 29: column 'age' holds"),
         (["SELECT COUNT(*) ORDER BY age"], "character 17: groups are listed in the order"),
         (["SELECT COUNT(*)", "another"], "another"),
@@ -102,6 +117,7 @@ def test_a_file_of_queries(release, sfumato, place):
 )
 def test_bad_input_takes_one_line(release, sfumato, place, arguments, message):
     (place / "empty.sql").write_text("-- nothing\n")
+    (place / "blanks.sql").write_text("\n \t\n\n  \tSELECT COUNT(*) WHERE\tage > 'old'  \n")
     (place / "data.bin").write_bytes(b"SELECT COUNT(*)\n\xff\n")
     (place / "types.sql").write_text("SELECT COUNT(*)\r\nSELECT COUNT(*) WHERE age > 'old'\r\n")
     code, out, err = sfumato("query", release, *arguments)

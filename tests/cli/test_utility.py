@@ -124,3 +124,54 @@ def test_learning_from_sets(place, sfumato):
     assert learned["mean"] > learned["baseline"] + 0.2
     code, out, err = sfumato(*ask, "--learn", "age & disease")
     assert (code, out, len(err)) == (2, "", 1)
+
+
+def test_folds_are_published_as_the_policy_says(place, sfumato):
+    """A third of the rows have a disease that is too common for l = 2 without withholding."""
+    pytest.importorskip("sklearn")
+    diseases = ["Flu" if n % 3 else "HIV" for n in range(300)]
+    rows = [f"p{n},{n % 100},{'FM'[n % 2]},{diseases[n]}" for n in range(300)]
+    (place / "data.csv").write_text("\n".join(["name,age,sex,disease", *rows]) + "\n")
+    write_policy(place, "{name: anatomy, l: 2}", "on_infeasible: suppress")
+    assert sfumato(*RUN)[0] == 0
+    ask = (*ASK, "--policy", "policy.yaml", "--learn", "disease", "--json")
+    code, out, _ = sfumato(*ask)
+    found = json.loads(out)
+    assert code == 0
+    assert "learning" not in found["undefined"]
+    assert found["learning"]["mean"] > 0
+    assert any(
+        note.startswith("learning: 80 to 80 of the rows of each fold were withheld")
+        for note in found["notes"]
+    )
+    assert not any("something else" in note for note in found["notes"])
+
+
+def test_the_policy_of_another_method_is_refused(release, sfumato):
+    pytest.importorskip("sklearn")
+    ask = (*ASK, "--policy", "policy.yaml", "--learn", "disease")
+    write_policy(release, "{name: anatomy, l: 2}")
+    code, out, err = sfumato(*ask)
+    assert (code, out, len(err)) == (2, "", 1)
+    assert "made by mondrian and the policy is for anatomy" in err[0]
+    assert sfumato(*ASK, "--policy", "policy.yaml")[0] == 0  # which tells of hierarchies alone
+    write_policy(release, "{name: mondrian, k: 4}")
+    code, out, _ = sfumato(*ask)
+    assert code == 0
+    assert "the policy asks for something else than the release states (k-anonymity)" in out
+    write_policy(release)
+    assert "something else" not in sfumato(*ask)[1]
+
+
+def test_bounds_that_are_none_have_no_width(place, sfumato):
+    """Where rows are withheld, sums have no bounds."""
+    diseases = ["Flu" if n % 3 else "HIV" for n in range(60)]
+    rows = [f"p{n},{n % 100},{'FM'[n % 2]},{diseases[n]}" for n in range(60)]
+    (place / "data.csv").write_text("\n".join(["name,age,sex,disease", *rows]) + "\n")
+    write_policy(place, "{name: anatomy, l: 2}", "on_infeasible: suppress")
+    assert sfumato(*RUN)[0] == 0
+    code, out, _ = sfumato(*ASK)
+    assert code == 0
+    (line,) = [line for line in out.splitlines() if line.startswith("SUM")]
+    assert "no bound" in line
+    assert "inf" not in line and "nan" not in line

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -268,3 +269,188 @@ method: {name: mondrian, k: 30}
     assert told["rows"] + told["suppressed"] == 600
     assert len(json.loads(Path("run.json").read_text())["suppressed_rows"]) == told["suppressed"]
     assert run(["audit", "june"]) == 0
+
+
+# --- data and policies that are not those of the release ------------------------------------------
+
+POLICY = """
+attributes:
+  age: {role: quasi-identifier}
+  disease: {role: sensitive}
+method: {name: mondrian, k: 2, suppression: 0.4}
+"""
+
+
+def table_of(ages: list[object]) -> str:
+    return "age,disease\n" + "".join(f"{age},d{n % 3}\n" for n, age in enumerate(ages))
+
+
+@pytest.fixture
+def may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with May's release, whose groups have the ages 20 to 21, 22 to 23, …"""
+    monkeypatch.chdir(tmp_path)
+    Path("p.yaml").write_text(POLICY)
+    Path("may.csv").write_text(table_of([20, 21, 22, 23, 30, 31, 32, 33]))
+    assert run(["anonymize", "may.csv", "--policy", "p.yaml", "--out", "may"]) == 0
+    return tmp_path
+
+
+def applied_to(ages: list[object], policy: str = POLICY) -> int:
+    Path("june.csv").write_text(table_of(ages))
+    Path("q.yaml").write_text(policy)
+    return run(["apply", "may", "june.csv", "--policy", "q.yaml", "--out", "june", "--json"])
+
+
+def test_ranges_may_end_at_values_that_nobody_has_now(
+    may: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert applied_to([20, 20, 22, 22, 30, 30]) == 0
+    assert json.loads(capsys.readouterr().out)["ncp"]["mean"] == pytest.approx(1 / 11)
+    records = pa.parquet.read_table("june/records.parquet")
+    assert set(records["age"].to_pylist()) == {"[20, 21]", "[22, 23]", "[30, 31]"}
+    assert run(["utility", "june", "--original", "june.csv"]) == 0
+
+
+def test_what_cannot_be_measured_is_not_written(may: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ParameterError("no measure")
+
+    monkeypatch.setattr("sfumato.jobs.apply.ncp", fails)
+    assert applied_to([20, 20, 22, 22, 30, 30]) == 2
+    assert not Path("june").exists()
+
+
+def test_columns_of_another_type_are_refused(may: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert applied_to(["x20", "x20", "x22", "x22"]) == 2
+    assert "column 'age' holds string and is int64 in the earlier" in capsys.readouterr().err
+    assert applied_to([20.5, 20.5, 22, 22]) == 2
+    assert "'age' holds double and is int64" in capsys.readouterr().err
+    assert not Path("june").exists()
+    assert applied_to([20.0, 20.0, 22, 22]) == 0
+    records = pa.parquet.read_table("june/records.parquet")
+    assert set(records["age"].to_pylist()) == {"[20, 21]", "[22, 23]"}
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (pa.int64(), pa.int8()),
+        (pa.float64(), pa.int64()),
+        (pa.float32(), pa.float64()),
+        (pa.decimal128(9, 2), pa.int32()),
+        (pa.int16(), pa.dictionary(pa.int8(), pa.float64())),
+        (pa.int64(), pa.null()),
+    ],
+)
+def test_harmless_differences_of_types_pass(before: pa.DataType, now: pa.DataType) -> None:
+    schema = sf.Schema.of(age="quasi-identifier", disease="sensitive")
+
+    def table(ages: list[int | None], dtype: pa.DataType) -> pa.Table:
+        plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+        own = pa.array([None] * len(ages) if pa.types.is_null(plain) else ages).cast(pa.string())
+        own = own.cast(plain)
+        if pa.types.is_dictionary(dtype):
+            own = own.dictionary_encode()
+        return pa.table({"age": own, "disease": list("abcdefgh")[: len(ages)]})
+
+    first = sf.Mondrian(k=2).publish(table([20, 21, 22, 23, None, None], before), schema)
+    again = reapply(first, table([20, 20, 23, 23, None, None], now), schema)
+    assert again.manifest.suppressed == 0
+    if not pa.types.is_null(now):
+        assert again.manifest.attributes[0].type == str(before)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("mondrian", "full-domain", "made by mondrian and the policy is for full-domain"),
+        ("k: 2", "k: 3", "does not claim the k-anonymity that the policy asks for"),
+        ("sensitive}", "sensitive, l: 2}", "does not claim the l-diversity of 'disease'"),
+    ],
+)
+def test_a_policy_that_asks_for_something_else_is_refused(
+    may: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, told: str
+) -> None:
+    assert applied_to([20, 20, 22, 22], POLICY.replace(old, new)) == 2
+    assert told in capsys.readouterr().err
+    assert not Path("june").exists()
+
+
+def test_what_the_release_claims_is_kept_under_a_policy_that_asks_for_less(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.yaml").write_text(
+        POLICY.replace("k: 2", "k: 4").replace("sensitive}", "sensitive, l: 2}")
+    )
+    Path("may.csv").write_text(table_of([20, 21, 22, 23, 30, 31, 32, 33]))
+    assert run(["anonymize", "may.csv", "--policy", "p.yaml", "--out", "may"]) == 0
+    capsys.readouterr()
+    assert applied_to([20, 20, 22, 22, 30, 30]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [(each["model"], each.get("k")) for each in made["guarantees"]] == [
+        ("k-anonymity", 4),
+        ("l-diversity", None),
+    ]
+    assert made["suppressed"] == 2
+    assert any("asks for less than the earlier release claims" in each for each in made["warnings"])
+
+
+def test_fixed_levels_are_those_of_the_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = POLICY.replace("quasi-identifier}", "quasi-identifier, hierarchy: {width: 5}}")
+    text = text.replace("mondrian, k: 2", "full-domain, k: 2, levels: {age: 1}")
+    Path("p.yaml").write_text(text)
+    Path("may.csv").write_text(table_of([20, 21, 22, 23, 30, 31, 32, 33]))
+    assert run(["anonymize", "may.csv", "--policy", "p.yaml", "--out", "may"]) == 0
+    assert applied_to([20, 21, 22, 23], text.replace("{age: 1}", "{age: 0}")) == 2
+    assert "another level than the earlier release" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("out", ["may", "may/june", "."])
+def test_the_release_that_is_read_is_not_replaced(
+    may: Path, capsys: pytest.CaptureFixture[str], out: str
+) -> None:
+    before = sorted((path.name, path.read_bytes()) for path in Path("may").iterdir())
+    arguments = ["apply", "may", "may.csv", "--policy", "p.yaml", "--out", out, "--force"]
+    assert run(arguments) == 2
+    assert sorted((path.name, path.read_bytes()) for path in Path("may").iterdir()) == before
+
+
+def test_cells_of_local_suppression_stay_exact_or_withheld() -> None:
+    names = ("age", "town", "job")
+    plain = sf.Schema(tuple(replace(each, hierarchy=None) for each in ATTRIBUTES))
+    young = people(17, 200, missing=False)
+    young = young.set_column(0, "age", pa.array([n % 5 for n in range(200)], pa.int32()))
+    release = sf.LocalSuppression(k=3).publish(young, plain)
+    new = people(18, 200, missing=False)
+    new = new.set_column(0, "age", pa.array([n % 7 for n in range(200)], pa.int32()))
+    again = reapply(release, new, plain, suppression=0.5)
+    assert sf.audit(again).ok
+    values = {name: {str(each) for each in new[name].to_pylist()} for name in names}
+    shown = Counter(name for row in _records(again) for name in names if row[name] == "*")
+    for row in _records(again):
+        assert all(row[name] == "*" or str(row[name]) in values[name] for name in names)
+    counted = again.manifest.parameters["suppressed_cells"]
+    assert isinstance(counted, dict)
+    assert counted == {"total": shown.total(), "by": {name: shown[name] for name in names}}
+
+
+def test_categories_keep_the_order_of_the_release() -> None:
+    order = ["small", "medium", "large", "huge"]
+    schema = sf.Schema.of(size="quasi-identifier", disease="sensitive")
+
+    def table(sizes: list[int], categories: list[str]) -> pa.Table:
+        size = pa.DictionaryArray.from_arrays(pa.array(sizes), categories, ordered=True)
+        return pa.table({"size": size, "disease": [f"d{n}" for n in range(len(sizes))]})
+
+    release = sf.Mondrian(k=2).publish(table([0, 1, 2, 3], order), schema)
+    again = reapply(release, table([0, 0, 1, 1], ["small", "huge"]), schema)
+    assert {row["size"] for row in _records(again)} == {"[small, medium]", "[large, huge]"}
+    more = reapply(release, table([4, 4, 0, 0], [*order, "vast"]), schema, suppression=0.5)
+    assert {row["size"] for row in _records(more)} <= {"[small, medium]", "[large, vast]"}
+    with pytest.raises(ParameterError, match="orders its values otherwise"):
+        reapply(release, table([0, 0, 1, 1], ["small", "new"]), schema)

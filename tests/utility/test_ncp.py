@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,9 +17,10 @@ from oracles import ncp as oracle
 from oracles.release import read_release
 
 from sfumato.datasets import adult_schema, load_adult
-from sfumato.errors import ParameterError
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.jobs.same_cuts import reapply
 from sfumato.methods import Anatomy, Mondrian
-from sfumato.schema import Schema
+from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import encode
 from sfumato.utility import ncp
 
@@ -141,3 +144,57 @@ def test_hierarchies_on_the_table_of_arx(training, shared):
     )
     assert sum(each.hierarchy is not None for each in schema) == 8
     assert mean_loss(training, schema, k=5) <= AT_MOST_WITH_HIERARCHIES
+
+
+# --- cells that were cut for other data -----------------------------------------------------------
+
+
+def test_ends_that_nobody_has_any_more_belong_to_the_range():
+    """The groups of May, 20 to 23 and 30 to 33, on ages from 20 to 30: the line ends at 33."""
+    schema = Schema.of(age="quasi-identifier", job="quasi-identifier")
+    may = pa.table({"age": [20, 23, 30, 33], "job": ["a", "b", "c", "d"]})
+    june = pa.table({"age": [20, 20, 30, 30], "job": ["a", "a", "c", "c"]})
+    found = ncp(reapply(Mondrian(k=2).publish(may, schema), june, schema), encode(june, schema))
+    assert found.by_attribute["age"] == pytest.approx(3 / 13)
+    assert found.by_attribute["job"] == pytest.approx(2 / 4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_cell_loses_more_than_everything(seed):
+    rng = random.Random(seed)
+    order = ("xs", "s", "m", "l", "xl")
+    schema = Schema(
+        (
+            Attribute("age", Role.QUASI_IDENTIFIER),
+            Attribute("born", Role.QUASI_IDENTIFIER),
+            Attribute("size", Role.QUASI_IDENTIFIER, order=order),
+            Attribute("job", Role.QUASI_IDENTIFIER),
+        )
+    )
+
+    def people(rows):
+        return pa.table(
+            {
+                "age": [rng.randrange(60) for _ in range(rows)],
+                "born": [date(2000, 1, 1) + timedelta(rng.randrange(900)) for _ in range(rows)],
+                "size": [rng.choice(order[: rng.choice([2, 5])]) for _ in range(rows)],
+                "job": [rng.choice("abcdef") for _ in range(rows)],
+            }
+        )
+
+    earlier = Mondrian(k=3).publish(people(40), schema)
+    new = people(rng.choice([6, 60]))
+    try:
+        release = reapply(earlier, new, schema, suppression=0.95)
+    except Infeasible:
+        return
+    found = ncp(release, encode(new, schema))
+    assert 0 <= found.mean_published <= found.mean <= 1
+    assert all(0 <= each <= 1 for each in found.by_attribute.values())
+
+
+def test_ranges_of_another_type_are_refused():
+    schema = Schema.of(age="quasi-identifier")
+    release = Mondrian(k=2).publish(pa.table({"age": [20.5, 23.5, 30.5, 33.5]}), schema)
+    with pytest.raises(ParameterError, match="'age' holds int64"):
+        ncp(release, encode(pa.table({"age": [20, 23, 30, 33]}), schema))

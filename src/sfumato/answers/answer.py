@@ -13,8 +13,10 @@ from sfumato.answers.local import LocalAnswers
 from sfumato.answers.mean_answers import MeanAnswers
 from sfumato.answers.notes import notes
 from sfumato.answers.published import Published
-from sfumato.answers.randomized import Engine, corrected
+from sfumato.answers.randomized import Followable, corrected
 from sfumato.answers.set_answers import SetAnswers
+from sfumato.answers.sheet import about_weights
+from sfumato.answers.steady import Steady, beyond_floats, large_numbers
 from sfumato.answers.summands import Unsummable
 from sfumato.answers.transitions import TransitionAnswers
 from sfumato.answers.weighted import WeightedAnswers
@@ -27,13 +29,13 @@ from sfumato.release.transitions import is_randomised
 from sfumato.release.weights import weight_of
 
 
-def _generalized_answers(release: Release) -> Engine:
+def _generalized_answers(release: Release) -> Followable:
     if microaggregated(release.manifest):
         return MeanAnswers(release)
     return LocalAnswers(release)
 
 
-ENGINES: dict[str, Callable[[Release], Engine]] = {
+ENGINES: dict[str, Callable[[Release], Followable]] = {
     "anatomized": anatomized_answers,
     "generalized": _generalized_answers,
     "local": LocalAnswers,
@@ -59,13 +61,14 @@ class Answerer:
             )
         is_replaced = is_randomised(release.manifest)
         self._engine = (TransitionAnswers if is_replaced else ENGINES[self._layout])(release)
-        self._corrected = corrected(self._engine, release.manifest)
+        self._cells = Published(release)
+        self._corrected = corrected(Steady(self._engine, self._cells), release.manifest)
         self._weight = weight_of(release.manifest)
         self._weighted = self._corrected
         if self._weight is not None:
-            self._weighted = corrected(WeightedAnswers(release), release.manifest, weighted=True)
+            by_weight = Steady(WeightedAnswers(release), self._cells)
+            self._weighted = corrected(by_weight, release.manifest, weighted=True)
         self._manifest = release.manifest
-        self._cells = Published(release)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,14 +102,33 @@ class Answerer:
         by_weight = weighted and self._weight is not None
         engine = self._weighted if by_weight else self._corrected
         try:
-            if isinstance(aggregate, Average):
-                least = 0.0 if by_weight else 1.0
-                return average(engine, self._cells, aggregate.attribute, parsed, least_row=least)
-            return engine.answer(aggregate, parsed)
+            with beyond_floats():
+                if not isinstance(aggregate, Average):
+                    return engine.answer(aggregate, parsed)
+                name, least = aggregate.attribute, 0.0 if by_weight else 1.0
+                return average(engine, self._cells, name, parsed, least_row=least)
         except Unsummable as error:
             what = error.said("AVG" if isinstance(aggregate, Average) else "SUM")
             place = None if isinstance(aggregate, Count) else aggregate.place
             raise (ParameterError(what) if place is None else refusal(place, what)) from None
+
+    def read(self, text: str) -> Query:
+        """Return what the text of a query asks.
+
+        Refuses (ParameterError, with the place) what is no query, and columns that cannot be asked
+        for.
+        """
+        # Here and not above, since loading it takes a while and most runs have no text.
+        from sfumato.answers.select import select
+        from sfumato.predicates.tokens import is_name, words
+
+        with of_query():
+            found = select(text, self.columns)
+            if self._weight in found.attributes:
+                named = [token for token in words(text) if is_name(token)]
+                start = next(token.start for token in named if token.text == self._weight)
+                raise refusal(start, about_weights(self._weight))
+        return found
 
     def query(self, query: Query | str, *, weighted: bool = True) -> Result:
         """Return the answer to a query, or to its text: a row a group, and what to know about it.
@@ -119,11 +141,8 @@ class Answerer:
         that cannot be listed or are more than 10,000.
         """
         if isinstance(query, str):
-            # Here and not above, since loading it takes a while and most runs have no text.
-            from sfumato.answers.select import select
-
             with of_query():
-                return self.query(select(query, self.columns), weighted=weighted)
+                return self.query(self.read(query), weighted=weighted)
         by_weight = weighted and self._weight is not None
         plain = partial(self.answer, weighted=False)
         rows, unnamed = grouped(
@@ -133,9 +152,13 @@ class Answerer:
             self._manifest.suppressed,
             plain if by_weight else None,
         )
+        if not rows:  # what no group asks for is refused all the same
+            self.answer(query.aggregate, query.where, weighted=weighted)
         found = notes(
             self._manifest, rows, unnamed, is_grouped=bool(query.group_by), weighted=weighted
         )
+        if not isinstance(query.aggregate, Count):
+            found += large_numbers(self._cells, query.aggregate.attribute)
         return Result(query.group_by, tuple(rows), found)
 
     def paper_interval(

@@ -73,7 +73,7 @@ def _raised(least: Callable[[float], float], low: float, value: float, count: Es
             if fewest > 0:
                 low = max(low, nextafter(about + found / fewest, -inf))
             beyond = min(beyond, about + found / most)
-        about = (low + beyond) / 2
+        about = low / 2 + beyond / 2  # of which the sum may be beyond floats
         if not beyond - low > _CLOSE * (value - low):
             break
     return low

@@ -179,7 +179,8 @@ class Deal:
         )
 
     def _node(self, least: np.uint8) -> Node:
-        return self._diagrams.of(self._tree, [hand.truths(least) for hand in self._hands])
+        truths = [hand.truths(least) for hand in self._hands]
+        return self._diagrams.of_some(self._tree, truths, always=bool(least == SURELY))
 
     @cached_property
     def _likely(self) -> tuple[Diagrams, Chances, Node]:
@@ -192,8 +193,8 @@ class Deal:
 
     @property
     def _is_certain(self) -> bool:
-        """Whether every row of a table is known to satisfy its parts or not."""
-        return all(hand.chances is None for hand in self._hands)
+        """Whether nothing that a row of a table leaves open matters."""
+        return self._may == self._sure
 
     @cached_property
     def _kinds(self) -> Kinds:

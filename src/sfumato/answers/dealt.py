@@ -6,9 +6,8 @@ SLPPA paper. Bounds are exact for questions to one or two tables, whatever the p
 more tables if the predicate asks each of them in one place; elsewhere they are valid. `odds.py`
 says why.
 
-Generalised cells, which a sliced release may have, hold one of their values, each equally likely.
-Bounds let each part of the predicate that reads such a cell go its own way, which is valid, and
-exact where a single part does.
+Generalised cells, which a sliced release may have, hold one of their values, each equally likely,
+in whatever places a predicate reads them (`ways.py`).
 
 Standard errors are those of the deal: of how records are joined within groups, and of which records
 are the fakes. A generalised cell that a question leaves open was dealt by nobody, so that there is
@@ -30,11 +29,11 @@ from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
 from sfumato.answers.hand import hold
 from sfumato.answers.numbers import Numbers, read_numbers
 from sfumato.answers.parts import ALWAYS, Part, Tree, parts_of, take_apart
-from sfumato.answers.randomized import fakes_of
 from sfumato.answers.sheet import Sheet, check_published
 from sfumato.errors import ReleaseDamaged
 from sfumato.predicates.expression import Predicate, negation_normal_form
 from sfumato.release import Release
+from sfumato.release.origin import fakes_of
 
 
 class DealtAnswers:
@@ -94,7 +93,8 @@ class DealtAnswers:
         if predicate is not None:
             tree = take_apart(negation_normal_form(predicate), self._place_of)
         parts: dict[str, dict[Part, None]] = {self._place_of[name]: {} for name in summed}
-        for part in parts_of(tree):
+        # always in the same order: among three tables or more it matters to bounds
+        for part in sorted(parts_of(tree), key=lambda part: part.place):
             parts.setdefault(part.place, {})[part] = None
         hands = [hold(self._sheets[place], tuple(own)) for place, own in parts.items()]
         return Deal(tree, hands, self._sizes)

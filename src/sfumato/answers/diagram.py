@@ -41,6 +41,22 @@ class Diagrams:
 
         Refuses (ParameterError) a predicate that ties the tables together in too many ways.
         """
+        return self.of_some(tree, [[(truth,) for truth in own] for own in truths])
+
+    def of_some(
+        self,
+        tree: Tree | bool,
+        alternatives: Sequence[Sequence[Sequence[Mapping[Part, bool]]]],
+        *,
+        always: bool = False,
+    ) -> Node:
+        """Return the node of "the predicate is true of some alternatives", or of all (`always`).
+
+        A pattern may leave open what it tells: `alternatives` has for each pattern of each table
+        all that it may be.
+
+        Refuses (ParameterError) what `of` refuses.
+        """
         found: dict[tuple[int, Tree], Node] = {}
 
         def node(tree: Tree | bool, table: int) -> Node:
@@ -48,11 +64,18 @@ class Diagrams:
                 return int(tree)
             if (table, tree) not in found:
                 _limit(len(found))
-                after = [node(given(tree, known), table + 1) for known in truths[table]]
+                after = []
+                for several in alternatives[table]:
+                    nodes = [node(given(tree, known), table + 1) for known in several]
+                    after.append(self._all(nodes) if always else reduce(self.either, nodes))
                 found[table, tree] = self._node(table, tuple(after))
             return found[table, tree]
 
         return node(tree, 0)
+
+    def _all(self, nodes: Sequence[Node]) -> Node:
+        """Return the conjunction."""
+        return self.neither(reduce(self.either, map(self.neither, nodes)))
 
     def after(self, node: Node, table: int) -> tuple[Node, ...]:
         """Return where each pattern of a table leads, the node being about no earlier table."""

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.markup import join, table, tag
 from sfumato.predicates.expression import Predicate
 
 
@@ -54,6 +55,8 @@ Asked: TypeAlias = Aggregate | Average
 class Query:
     """One aggregate over the rows that satisfy `where` (None: all), for each group of rows.
 
+    `places` are where the group columns begin after GROUP BY in the text of a query, for messages.
+
     >>> from sfumato.predicates import parse
     >>> print(Query(Average("age"), ("sex",), parse("job = 'Nurse'")))
     SELECT "sex", AVG("age") WHERE job = 'Nurse' GROUP BY "sex"
@@ -62,6 +65,15 @@ class Query:
     aggregate: Asked
     group_by: tuple[str, ...] = ()
     where: Predicate | None = None
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The names of the columns that it reads."""
+        summed = () if isinstance(self.aggregate, Count) else (self.aggregate.attribute,)
+        return frozenset((*summed, *self.group_by)) | (
+            frozenset() if self.where is None else self.where.attributes
+        )
 
     def __str__(self) -> str:
         names = [_quoted(name) for name in self.group_by]
@@ -84,6 +96,12 @@ class Estimate:
     high: float
     se: float | None = None
 
+    def _repr_html_(self) -> str:
+        """Return the numbers as a table, for notebooks."""
+        return table(_NUMBERS, [_shown(self)])
+
+
+_NUMBERS = ("value", "low", "high", "se")
 
 Label: TypeAlias = str | int | float | bool | None
 
@@ -103,6 +121,12 @@ class Result:
     group_by: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Return a line a group as a table, for notebooks."""
+        rows = [[*map(_label, row.group), *_shown(row.estimate)] for row in self.rows]
+        notes = join(tag("p", note) for note in self.notes)
+        return join([table([*self.group_by, *_NUMBERS], rows), notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, in which what is not a finite number is None.
@@ -127,6 +151,15 @@ class Result:
 def within(value: float, low: float, high: float) -> Estimate:
     """Return the estimate; what is taken as independent may carry it beyond what is possible."""
     return Estimate(min(max(value, low), high), low, high)
+
+
+def _shown(found: Estimate) -> list[str | None]:
+    numbers = found.value, found.low, found.high, found.se
+    return [None if each is None else f"{each:,.6g}" for each in numbers]
+
+
+def _label(value: Label) -> str:
+    return "null" if value is None else str(value)
 
 
 def _plain(value: Label) -> Label:

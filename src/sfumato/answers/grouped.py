@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
@@ -13,6 +13,7 @@ from sfumato.answers.estimate import Asked, Count, Estimate, Label, Query, Row
 from sfumato.answers.published import MOST_GROUPS, Published, Values
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import And, Comparison, IsMissing, Predicate, Value
+from sfumato.predicates.places import placed
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import to_texts
 
@@ -46,14 +47,11 @@ def grouped(
     """
     if not query.group_by:
         return [Row((), ask(query.aggregate, query.where))], []
-    values = {name: cells.values(name, query.where) for name in query.group_by}
-    combinations = prod(map(len, values.values()))
-    if combinations > MOST_GROUPS:
-        sizes = ", ".join(f"'{name}' {len(own)}" for name, own in values.items())
-        raise ParameterError(
-            f"there are {combinations} combinations of values ({sizes}), more than {MOST_GROUPS}; "
-            "group by fewer columns, or narrow them after WHERE"
-        )
+    values = {}
+    for number, name in enumerate(query.group_by):
+        with placed(query.places, number):
+            values[name] = cells.values(name, query.where)
+    _refuse_many(values, query.places)
     count = ask if count_rows is None else count_rows
     found = [_Group((), query.where, count(Count(), query.where))]
     for name, own in values.items():
@@ -72,6 +70,19 @@ def grouped(
         for group in found
     ]
     return rows, [name for name, own in values.items() if own.is_open]
+
+
+def _refuse_many(values: Mapping[str, Values], places: Sequence[int]) -> None:
+    combinations = prod(map(len, values.values()))
+    if combinations <= MOST_GROUPS:
+        return
+    sizes = ", ".join(f"'{name}' {len(own)}" for name, own in values.items())
+    first = min(range(len(places)), key=places.__getitem__, default=0)
+    with placed(places, first):
+        raise ParameterError(
+            f"there are {combinations} combinations of values ({sizes}), more than {MOST_GROUPS}; "
+            "group by fewer columns, or narrow them after WHERE"
+        )
 
 
 def _divided(
@@ -93,12 +104,12 @@ def _divided(
 def _choices(name: str, values: Values) -> list[tuple[Label, Predicate]]:
     """Return each value as it is shown, with the predicate that a row has it."""
     choices: list[tuple[Label, Predicate]] = [
-        (label, Comparison(name, "=", literal)) for label, literal in _literals(values.known)
+        (label, Comparison(name, "=", literal)) for label, literal in literals(values.known)
     ]
     return [*choices, (None, IsMissing(name))] if values.may_miss else choices
 
 
-def _literals(values: pa.Array) -> list[tuple[Label, Value]]:
+def literals(values: pa.Array) -> list[tuple[Label, Value]]:
     """Return each value for people, and as a literal that compares with its column."""
     dtype = values.type
     if pa.types.is_boolean(dtype) or pa.types.is_integer(dtype):

@@ -5,10 +5,12 @@ values of every bucket to its rows, each to one. Row by row a predicate is then 
 never true. Buckets say more: which row has which value is open, but not how many values satisfy
 the predicate. The bounds use this for one attribute of the predicate at a time, the one that
 narrows them most, and for the summed attribute. So they are exact where the other attributes of
-the predicate are generalised, and valid everywhere.
+the predicate are generalised, and what it leaves to them depends on the attribute with buckets in
+two ways only; and they are valid everywhere.
 
 Estimates take a cell's values as equally likely, a bucket's values as dealt at random, and
-different attributes of a row as independent of each other.
+different attributes of a row as independent of each other. A cell has one value in all places of a
+predicate that read it (`cases.py`).
 
 Standard errors are those of dealing the buckets; `local_errors.py` says how, and where there is
 none. They are right where buckets were in fact dealt at random with regard to all other attributes;
@@ -26,20 +28,15 @@ from sfumato.answers.deviations import Limits, with_number
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum, within
 from sfumato.answers.local_errors import Amounts, count_error, sum_error
 from sfumato.answers.meetings import Meetings
+from sfumato.answers.outside import Outside
 from sfumato.answers.parts import ALWAYS, Part, Tree, parts_of, take_apart
 from sfumato.answers.question import Given, Question
 from sfumato.answers.records import Records
-from sfumato.answers.run_kernels import (
-    add_outside,
-    bound_tallies,
-    gather_buckets,
-    tally_runs,
-    total_runs,
-)
+from sfumato.answers.run_kernels import bound_tallies, gather_buckets, tally_runs, total_runs
 from sfumato.answers.slot_kernels import limit_hits
 from sfumato.answers.slots import Slots
 from sfumato.answers.summands import Summands, Worth
-from sfumato.answers.verdict import PERHAPS, SURELY, Reals, Status
+from sfumato.answers.verdict import PERHAPS, SURELY, Reals, Status, Verdict
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import Predicate, negation_normal_form
 from sfumato.release import Release
@@ -130,7 +127,7 @@ class LocalAnswers:
                 f"column '{attribute}' has cells outside buckets, and the paper's interval is that "
                 "of a sensitive attribute; use `answer`"
             )
-        hits = _gathered(question, slots, None)[:, 0]
+        hits = _gathered(question, slots, ())[:, 0]
         few = np.floor(hits + _ROUNDING).astype(np.int64)
         many = np.ceil(hits - _ROUNDING).astype(np.int64)
         every = np.ones(slots.atoms, np.bool_)
@@ -167,9 +164,9 @@ def _count_by_buckets(question: Question, part: Part, status: Status) -> tuple[i
     """Return bounds that know how many values of each bucket satisfy the part."""
     verdict = question.verdicts[part]
     slots, hits = verdict.slots, verdict.hits
-    # by bucket: rows that satisfy the predicate in any case, surely or perhaps; and rows for which
-    # the part decides, surely or perhaps
-    tally = np.zeros((slots.buckets, 4), np.int32)
+    # by bucket: rows that satisfy the predicate in any case, with the part, or without it alone;
+    # surely, and perhaps
+    tally = np.zeros((slots.buckets, 6), np.int32)
     outside = np.zeros(2, np.int64)
     tally_runs(
         question.runs.first,
@@ -177,8 +174,8 @@ def _count_by_buckets(question: Question, part: Part, status: Status) -> tuple[i
         slots.of_row,
         slots.first_bucket,
         status,
-        question.status((part, False)),
-        question.status((part, True)),
+        question.status(((part, False),)),
+        question.status(((part, True),)),
         tally,
         outside,
     )
@@ -187,29 +184,22 @@ def _count_by_buckets(question: Question, part: Part, status: Status) -> tuple[i
 
 
 def _sum(question: Question, slots: Slots, numbers: Summands) -> Estimate:
-    own = [part for part in question.only_parts() if part.attribute == slots.entry.name]
-    verdict, worth = numbers.all
-    # rows whose number satisfies the predicate's part on it, and rows whose number does not
-    cases: list[tuple[bool, Worth, Given]] = [(True, worth, None)]
-    if own:
-        verdict = question.verdicts[own[0]]
-        cases = [(h, numbers.worth(verdict, h), (own[0], h)) for h in (True, False)]
+    # rows whose number satisfies the predicate's part on it, and rows whose number does not; or
+    # rows by the region of their number, where it stands in several places
+    cases: list[tuple[Verdict, bool, Worth, Given]] = [
+        (verdict, holds, numbers.worth(verdict, holds), ((part, holds),))
+        for part, holds in question.ways(slots.entry.name)
+        for verdict in (question.verdicts[part],)
+    ]
+    if not cases:
+        verdict, worth = numbers.all
+        cases = [(verdict, True, worth, ())]
     sums = np.zeros(3)
     if slots.has_outside:
-        runs, worths = question.runs, [worth for _, worth, _ in cases]
-        ends = (
-            np.array([worth.low for worth in worths]),
-            np.array([worth.high for worth in worths]),
-            np.array([worth.mean for worth in worths]),
-        )
-        status = np.array([question.status(given) for _, _, given in cases])
-        chance = np.array([question.chance(given) for _, _, given in cases])
-        bucket, may_miss = slots.first_bucket, numbers.may_miss
-        add_outside(
-            runs.first, runs.size, slots.of_row, bucket, may_miss, ends, status, chance, sums
-        )
+        outside = Outside(slots, numbers, [(worth, given) for _, _, worth, given in cases])
+        sums += outside.sums(question)
     if slots.buckets:
-        for holds, worth, given in cases:
+        for verdict, holds, worth, given in cases:
             # of the numbers in a bucket that satisfy the predicate's part (or do not), only those
             # count that fall to rows that satisfy the rest
             sizes = slots.bucket_sizes

@@ -116,6 +116,14 @@ def given(tree: Tree, known: Mapping[Part, bool]) -> Tree | bool:
     return next(iter(left)) if len(left) == 1 else Join(tree.every, tuple(left))
 
 
+def predicate_of(tree: Tree) -> Predicate:
+    """Return the predicate of a tree that has parts."""
+    if isinstance(tree, Part):
+        return tree.predicate
+    several = tuple(predicate_of(part) for part in tree.parts)
+    return And(several) if tree.every else Or(several)
+
+
 def both(one: Any, other: Any) -> Any:
     """Return the chance of both, independent of each other."""
     return one * other

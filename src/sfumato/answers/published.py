@@ -17,7 +17,7 @@ from sfumato.answers.set_axes import read_axis
 from sfumato.answers.set_slots import SetDomains
 from sfumato.answers.sheet import check_published
 from sfumato.answers.slots import Slots
-from sfumato.answers.summands import Summands
+from sfumato.answers.summands import Summands, Worth
 from sfumato.answers.transition_axes import behind_cells
 from sfumato.answers.verdict import NEVER, Verdict, judge
 from sfumato.errors import ParameterError, ReleaseDamaged
@@ -71,6 +71,15 @@ class Published:
         slots = self._read(name)
         return bool((slots.atom[_is_used(slots)[slots.slot]] == slots.missing).any())
 
+    def largest(self, name: str) -> float:
+        """Return the largest size of a number that a row may have, as far as numbers are named.
+
+        Refuses (ParameterError) attributes that are not published, or do not have numbers.
+        """
+        worth, used = self._worth(name, None)
+        ends = np.abs(np.concatenate([worth.low[used], worth.high[used]]))
+        return float(ends[np.isfinite(ends)].max(initial=0.0))
+
     def ends(self, name: str, predicate: Predicate | None) -> tuple[float, float]:
         """Return the least and greatest number that a row may have which satisfies a predicate.
 
@@ -79,12 +88,7 @@ class Published:
 
         Refuses (ParameterError) attributes that are not published, or do not have numbers.
         """
-        about = _about(name, predicate)
-        slots = self._read(name)
-        if id(slots) not in self._summands:  # slots are kept, so that no other has the same
-            self._summands[id(slots)] = Summands(slots)
-        worth = self._summands[id(slots)].worth(judge(slots, about), holds=True)
-        used = _is_used(slots)
+        worth, used = self._worth(name, _about(name, predicate))
         return float(worth.low[used].min(initial=inf)), float(worth.high[used].max(initial=-inf))
 
     def values(self, name: str, predicate: Predicate | None) -> Values:
@@ -116,6 +120,13 @@ class Published:
                 "group by another column"
             )
         return Values(known, may_miss, is_open)
+
+    def _worth(self, name: str, about: Predicate | None) -> tuple[Worth, npt.NDArray[np.bool_]]:
+        """Return what slots are worth where a predicate holds, and which of them some row has."""
+        slots = self._read(name)
+        if id(slots) not in self._summands:  # slots are kept, so that no other has the same
+            self._summands[id(slots)] = Summands(slots)
+        return self._summands[id(slots)].worth(judge(slots, about), holds=True), _is_used(slots)
 
     def _read(self, name: str) -> Slots:
         if self._domains is not None:

@@ -6,16 +6,22 @@ What the release says of its records is turned into what it says of the table it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Protocol, runtime_checkable
 
+from sfumato.answers.cases import told_apart
 from sfumato.answers.deviations import Limits
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
 from sfumato.errors import ReleaseDamaged
-from sfumato.predicates import And, Predicate
+from sfumato.predicates import And, Or, Predicate
 from sfumato.release import Manifest
+from sfumato.release.origin import fakes_of
 from sfumato.schema.attribute import Role
+
+# Counts that differ by less are the same, and differ by rounding.
+_ROUNDING = 1e-6
 
 
 class Engine(Protocol):
@@ -34,7 +40,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Followable(Protocol):
+class Followable(Engine, Protocol):
     """An engine whose sums can be followed while something is taken off every number."""
 
     def limits(self, attribute: str, predicate: Predicate) -> Limits:
@@ -76,22 +82,6 @@ def shows_everybody(engine: Engine, attribute: str) -> bool:
     if isinstance(engine, _Corrected):
         return engine.shows_everybody(attribute)
     return not isinstance(engine, _WithWithheld)
-
-
-def fakes_of(manifest: Manifest) -> int:
-    """Return how many records of a release are fake.
-
-    Refuses (ReleaseDamaged) what is no number of its records, and fakes in other layouts than
-    `sliced`, which have no place for them.
-    """
-    fakes = manifest.parameters.get("fakes", 0)
-    if isinstance(fakes, bool) or not isinstance(fakes, int):
-        raise ReleaseDamaged("the number of fake records (`fakes`) is not a number")
-    if not 0 <= fakes <= manifest.rows:
-        raise ReleaseDamaged("the release states more fake records (`fakes`) than it has")
-    if fakes and manifest.layout != "sliced":
-        raise ReleaseDamaged(f"the layout '{manifest.layout}' has no place for fake records")
-    return fakes
 
 
 def share_of(manifest: Manifest, name: str, otherwise: float) -> float:
@@ -199,17 +189,28 @@ class _Corrected:
         return sqrt(variance) / self.sample
 
     def _spread_by_chance(self, kept: float, predicate: Predicate | None) -> float | None:
-        """Return the variance that redrawing gives a count, None for several sensitive attributes.
+        """Return the variance that redrawing gives a count.
 
         A cell stays as it is or becomes that of anybody, each on its own. The estimate takes off
-        what is expected by chance, which all records tell: those that meet the other conditions
-        count with one weight, all others with another.
+        what is expected by chance, which all records tell: those for whom the cell decides count
+        with one weight, all others with another. None for several sensitive attributes, and where
+        what the cell must be depends on the others.
         """
-        about, others = self._parted(predicate)
-        if len(frozenset[str]().union(*(part.attributes for part in about))) != 1:
+        read = self._redrawn(Count(), predicate)
+        if predicate is None or len(read) != 1:
             return None
         rows = max(float(self.rows), 1.0)
-        met, all_hits = self._own(Count(), others), self._own(Count(), about)
+        ways = told_apart(predicate, *read)
+        if len(ways) != 2:  # with one, the cell decides nothing
+            return None if len(ways) > 1 else 0.0
+        counts = [self._own(Count(), left) for _, left in ways]
+        lefts = [left for _, left in ways]
+        of_both = 0.0 if False in lefts else self._own(Count(), _joined(And, lefts))
+        if of_both < min(counts) - _ROUNDING:
+            return None
+        # those who count in any case count whatever was drawn, and the cell decides for the others
+        (fewer, more), own = sorted(counts), ways[counts[0] < counts[1]][0]
+        all_hits, met, kept = self._own(Count(), own), more - fewer, max(kept - fewer, 0.0)
         share = min(max(all_hits / rows, 0.0), 1.0)
         by_chance = self.perturb * share
         stays, comes = (end * (1 - end) for end in (1 - self.perturb + by_chance, by_chance))
@@ -232,45 +233,63 @@ class _Corrected:
         return is_whole and not self._is_perturbed(Sum(attribute), None)
 
     def _is_perturbed(self, aggregate: Aggregate, predicate: Predicate | None) -> bool:
+        return self.perturb > 0 and bool(self._redrawn(aggregate, predicate))
+
+    def _redrawn(self, aggregate: Aggregate, predicate: Predicate | None) -> frozenset[str]:
+        """Return the attributes of a question whose cells may have been redrawn."""
         read = frozenset() if predicate is None else predicate.attributes
         if isinstance(aggregate, Sum):
             read |= {aggregate.attribute}
-        return self.perturb > 0 and not read.isdisjoint(self.hidden)
+        return read & self.hidden
 
     def _without_chance(
         self, value: float, aggregate: Aggregate, predicate: Predicate | None
     ) -> float:
         """Return the value without the redrawn cells, for questions on one sensitive attribute.
 
-        A record that meets the other conditions meets this one by chance as often as all do, and
-        a number that was redrawn is on average that of all who meet it. Other questions stay as
-        they are, a little off.
+        A redrawn cell is what anybody has: by chance, a record satisfies what each case of the cell
+        leaves to the other attributes as often as all records are in that case; and a number that
+        was redrawn is on average that of all who are. Other questions stay as they are, a little
+        off.
         """
-        if not self._is_perturbed(aggregate, predicate):
+        read = self._redrawn(aggregate, predicate)
+        if self.perturb == 0 or len(read) != 1:
             return value
-        about, others = self._parted(predicate)
-        summed = frozenset({aggregate.attribute} if isinstance(aggregate, Sum) else ())
-        is_redrawn = not summed.isdisjoint(self.hidden)
-        read = frozenset[str]().union(*(part.attributes for part in about))
-        if len(read | summed if is_redrawn else read) != 1:
-            return value
+        (name,) = read
+        ways: list[tuple[Predicate | None, Predicate | bool]] = [(None, predicate or True)]
+        if predicate is not None and name in predicate.attributes:
+            ways = [*told_apart(predicate, name)]
         # the number goes with the cells that were redrawn, or with those that were not
-        met = self._own(Count() if is_redrawn else aggregate, others)
-        by_chance = met * self._own(aggregate if is_redrawn else Count(), about)
+        is_redrawn = isinstance(aggregate, Sum) and aggregate.attribute == name
+        with_cell, with_rest = (aggregate, Count()) if is_redrawn else (Count(), aggregate)
+        by_chance = sum(
+            self._own(with_cell, own) * self._own(with_rest, left)
+            for own, left in ways
+            if left is not False
+        )
         kept = (value - self.perturb * by_chance / max(self.rows, 1)) / (1 - self.perturb)
-        return min(max(kept, 0.0), met) if isinstance(aggregate, Count) else kept
+        if not isinstance(aggregate, Count):
+            return kept
+        # those whom no cell could rule out, and those whom some cell lets in
+        left = [each for _, each in ways]
+        low = 0.0 if False in left else self._own(Count(), _joined(And, left))
+        high = self._own(Count(), True if True in left else _joined(Or, left))
+        return min(max(kept, low), high)
 
-    def _parted(self, predicate: Predicate | None) -> tuple[list[Predicate], list[Predicate]]:
-        """Return the conditions on attributes that were redrawn, and the others."""
-        parts: tuple[Predicate, ...] = ()
-        if predicate is not None:
-            parts = predicate.parts if isinstance(predicate, And) else (predicate,)
-        about = [part for part in parts if not part.attributes.isdisjoint(self.hidden)]
-        return about, [part for part in parts if part not in about]
-
-    def _own(self, aggregate: Aggregate, parts: list[Predicate]) -> float:
-        """Return what the engine says of the rows that satisfy all parts."""
-        if not parts and isinstance(aggregate, Count):
-            return float(self.rows)
-        predicate = None if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
+    def _own(self, aggregate: Aggregate, predicate: Predicate | bool | None) -> float:
+        """Return what the engine says of the rows that satisfy a predicate."""
+        if predicate is False:
+            return 0.0
+        if predicate is None or predicate is True:
+            if isinstance(aggregate, Count):
+                return float(self.rows)
+            predicate = None
         return self.engine.answer(aggregate, predicate).value
+
+
+def _joined(kind: type[And | Or], several: Sequence[Predicate | bool]) -> Predicate | bool:
+    """Return all of some predicates, or any of them; what is known already is left out."""
+    found = [each for each in several if not isinstance(each, bool)]
+    if not found:
+        return kind is And
+    return found[0] if len(found) == 1 else kind(tuple(found))

@@ -20,6 +20,7 @@ from sfumato.answers.set_counts import containing
 from sfumato.answers.set_parts import Parting, joint_axis
 from sfumato.answers.transition_tables import inverse_table
 from sfumato.errors import ParameterError, ReleaseDamaged
+from sfumato.markup import table
 from sfumato.release import Manifest, Release
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.text import to_texts
@@ -36,6 +37,7 @@ _BY_CHANCE: tuple[Method, ...] = ("bayes", "inverse")
 # Cells of a cross table. The work takes about five tables of eight bytes a cell.
 MOST_CELLS = 50_000_000
 COUNT = "count"
+_SHOWN = 20  # counts in a notebook
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,6 +87,17 @@ class Reconstruction:
             se = None if self.se is None else float(self.se.ravel()[cell])
             found.append((own, float(counts[cell]), se))
         return found
+
+    def _repr_html_(self) -> str:
+        """Return the largest counts as a table, for notebooks."""
+        rows = [
+            [*("null" if each is None else each for each in labels), f"{count:,.1f}"]
+            + ([] if se is None else [f"{se:,.1f}"])
+            for labels, count, se in self.largest(_SHOWN)
+        ]
+        errors = [] if self.se is None else ["se"]
+        title = f"the largest counts of {self.counts.size:,}, by {self.method}"
+        return table([*self.attributes, COUNT, *errors], rows, title)
 
     def to_table(self) -> pa.Table:
         """Return one row a combination: its values, `count`, and `se` where there are any."""

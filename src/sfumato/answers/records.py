@@ -7,21 +7,24 @@ is a run of its own. Groups in which nobody can satisfy the predicate have no ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.answers.parts import Part, Tree, fold
+from sfumato.answers.parts import Part
 from sfumato.answers.run_kernels import count_runs, find_runs, judge_groups
 from sfumato.answers.sheet import Sheet
 from sfumato.answers.slots import Slots
-from sfumato.answers.verdict import SURELY, Status, Verdict
+from sfumato.answers.verdict import Status, Verdict
 from sfumato.release import Release
 
 Codes = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
+# The status of a predicate for so many, from that of each of its parts.
+Whole: TypeAlias = Callable[[Callable[[Part], Status], int], Status]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +61,11 @@ class Records:
         """Return the slots of an attribute; ParameterError where it is not published."""
         return self._sheet.read(name)
 
-    def runs(self, tree: Tree, verdicts: Mapping[Part, Verdict]) -> Runs:
-        """Return the runs of all rows that may satisfy a predicate."""
+    def runs(self, verdicts: Mapping[Part, Verdict], whole: Whole) -> Runs:
+        """Return the runs of all rows that may satisfy a predicate.
+
+        `whole` tells the status of the predicate from those of its parts.
+        """
         groups = self._sheet.groups
         varies = np.zeros(groups, np.bool_)
         for part in verdicts:
@@ -72,7 +78,7 @@ class Records:
             judge_groups(slot, varies, self._sheet.starts, of_row, found, status)
             return status
 
-        status = fold(tree, status_of_groups, np.minimum, np.maximum, np.full(groups, SURELY))
+        status = whole(status_of_groups, groups)
         count = count_runs(self._sheet.starts, status, varies)
         runs = Runs(np.empty(count, np.int32), np.empty(count, np.int32))
         find_runs(self._sheet.starts, status, varies, runs.first, runs.size)

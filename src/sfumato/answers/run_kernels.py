@@ -79,12 +79,12 @@ def tally_runs(
 ) -> None:
     """Count rows by bucket: what they are `without` a part of the predicate, and `given` it.
 
-    To `tally`: rows that satisfy the predicate in any case, surely or perhaps; rows for which the
-    part decides, surely or perhaps. To `outside`: rows in no bucket that satisfy it surely or
+    To `tally`: rows that satisfy the predicate in any case, only with the part, and only without
+    it, first surely and then perhaps. To `outside`: rows in no bucket that satisfy it surely or
     perhaps. All rows of a run have the same slot.
     """
     for run in range(len(first)):
-        if given[run] == 0:  # without the part there is no more
+        if given[run] == 0 and without[run] == 0:
             continue
         slot, count = of_row[first[run]], size[run]
         if slot < first_bucket:
@@ -92,11 +92,12 @@ def tally_runs(
             outside[1] += count if status[run] > 0 else 0
             continue
         bucket = slot - first_bucket
-        must, may = np.int32(without[run] == 2), np.int32(without[run] > 0)
-        tally[bucket, 0] += count * must
-        tally[bucket, 1] += count * may
-        tally[bucket, 2] += count * (1 - must) * np.int32(given[run] == 2)
-        tally[bucket, 3] += count * (1 - may)
+        for least in (2, 1):
+            with_, else_ = np.int32(given[run] >= least), np.int32(without[run] >= least)
+            at = 3 * (2 - least)
+            tally[bucket, at] += count * with_ * else_
+            tally[bucket, at + 1] += count * with_ * (1 - else_)
+            tally[bucket, at + 2] += count * (1 - with_) * else_
 
 
 @loop
@@ -117,13 +118,17 @@ def total_runs(size: Codes, status: Bytes, chance: Reals, out: Reals) -> None:
 def bound_tallies(tally: Codes, sizes: Ints, hits: Ints, out: Ints) -> None:
     """Add to `out` how many rows of all buckets satisfy a predicate at least and at most.
 
-    `tally` is that of `tally_runs`; of each bucket so many values satisfy the part.
+    `tally` is that of `tally_runs`; of each bucket so many values (`hits`) satisfy the part. At
+    least: they fall to rows that the part rules out, then to those for which it does not matter.
+    At most: to those that need it, then to those for which it does not matter.
     """
     low = high = 0
     for bucket in range(len(sizes)):
-        spare = sizes[bucket] - tally[bucket, 2]
-        low += tally[bucket, 0] + max(hits[bucket] - spare, 0)
-        high += tally[bucket, 1] + min(hits[bucket], np.int64(tally[bucket, 3]))
+        hit, size = hits[bucket], sizes[bucket]
+        need, fear = np.int64(tally[bucket, 1]), np.int64(tally[bucket, 2])
+        low += tally[bucket, 0] + max(fear - hit, 0) + max(hit - (size - need), 0)
+        need, fear = np.int64(tally[bucket, 4]), np.int64(tally[bucket, 5])
+        high += tally[bucket, 3] + min(hit, need) + fear - max(hit - (size - fear), 0)
     out[0] += low
     out[1] += high
 

@@ -105,7 +105,9 @@ class _Reader:
         if aggregate is None:
             raise refusal(start, f"no aggregate is asked for; write {_AGGREGATES}")
         _compare(selected, grouped)
-        return Query(aggregate, tuple(token.text for token in selected), where)
+        names = tuple(token.text for token in selected)
+        starts = {token.text: token.start for token in grouped}
+        return Query(aggregate, names, where, tuple(starts[name] for name in names))
 
     def _items(self) -> tuple[Asked | None, list[Token]]:
         """Return what the list after SELECT has: an aggregate, and columns."""
@@ -170,6 +172,10 @@ class _Reader:
             is_inner_select = self._is_word("SELECT") and before.token_type is TokenType.L_PAREN
             if is_inner_select and not _joins(self._next):
                 raise self._refusal(_ELSEWHERE["SELECT"])
+            if self._is_word("DISTINCT") and self._follows_is(first):
+                raise self._refusal(
+                    "IS DISTINCT FROM is not part of the language; write = or !=, and IS NULL"
+                )
             if self._at > first and self._is_clause(before):
                 if opened == 0 and self._is_group_by(self._at):
                     break
@@ -237,6 +243,11 @@ class _Reader:
         """Return whether a word, which could also be a column's name, begins something else."""
         ends = is_name(before) or before.token_type in _OPERAND_ENDS
         return ends and self._is_word(*_ELSEWHERE)
+
+    def _follows_is(self, first: int) -> bool:
+        """Return whether IS or IS NOT stands before the word, after the first one."""
+        kinds = [token.token_type for token in self._tokens[first : self._at]]
+        return TokenType.IS in (kinds[-2:-1] if kinds[-1:] == [TokenType.NOT] else kinds[-1:])
 
     def _refusal(self, what: str) -> ParameterError:
         return refusal(self._token.start, what)

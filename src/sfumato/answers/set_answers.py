@@ -17,6 +17,7 @@ Bounds rest on what is certain: an exact cell, and a set that surely holds its r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from math import sqrt
 from typing import Any
@@ -27,22 +28,13 @@ import numpy.typing as npt
 from sfumato.answers.deviations import Limits, with_number
 from sfumato.answers.diagram import NO, YES, Diagrams, Node
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
-from sfumato.answers.parts import (
-    ALWAYS,
-    Part,
-    Tree,
-    both,
-    either,
-    fold,
-    given,
-    parts_of,
-    take_apart,
-)
+from sfumato.answers.parts import ALWAYS, Part, Tree, given, parts_of, take_apart
 from sfumato.answers.set_axes import OTHER_MAKERS, RECORDS, read_axis
 from sfumato.answers.set_levels import Cells, Levels, SetColumn
 from sfumato.answers.set_slots import SetDomains
 from sfumato.answers.set_sums import Amounts, read_amounts, sum_bounds, sum_moments
-from sfumato.answers.verdict import SURELY, Reals, Status, judge
+from sfumato.answers.verdict import Reals, judge
+from sfumato.answers.ways import Way, open_regions, ways
 from sfumato.errors import ReleaseDamaged
 from sfumato.predicates.expression import Predicate, negation_normal_form
 from sfumato.release import Release
@@ -114,38 +106,36 @@ class SetAnswers:
         parts: dict[str, list[Part]] = {self._domains.column_of[name]: [] for name in summed}
         for part in dict.fromkeys(parts_of(tree)):
             parts.setdefault(part.place, []).append(part)
-        several = [self._levels(place, own) for place, own in parts.items()]
-        return SetQuestion(tree, several, self._rows, is_sum=bool(summed))
+        # only by its region is it known which numbers of a range are added up
+        cut = [name for name in summed if self._domains.is_binned(name)]
+        ways_of = {place: self._ways(place, own, cut) for place, own in parts.items()}
+        several = [
+            Levels.of(self._read(place), own, ways_of[place]) for place, own in parts.items()
+        ]
+        first = next(iter(ways_of.values())) if summed else []
+        return SetQuestion(tree, several, self._rows, first, is_sum=bool(summed))
 
-    def _levels(self, place: str, parts: Sequence[Part]) -> Levels:
-        column = self._read(place)
-        statuses = np.empty((len(parts), len(column.values)), np.uint8)
-        shares = np.empty((len(parts), len(column.values)))
-        for number, part in enumerate(parts):
-            statuses[number], shares[number] = self._judge(column, part.predicate)
-        return Levels.of(column, parts, statuses, shares)
+    def _ways(self, place: str, parts: Sequence[Part], cut: Sequence[str]) -> list[Way]:
+        """Return in which ways the parts are true of the values of a domain."""
+        values = self._read(place).values
+        trees = [take_apart(part.predicate) for part in parts]
+        names = {own.attribute for tree in trees for own in parts_of(tree)}
+        slots = {name: self._domains.read(name, values) for name in names}
 
-    def _judge(self, column: SetColumn, predicate: Predicate) -> tuple[Status, Reals]:
-        """Return of every value of a domain whether it satisfies a predicate, and how likely."""
-        tree = take_apart(predicate)
-        found: dict[Part, tuple[Status, Reals]] = {}
-        for part in parts_of(tree):
-            slots = self._domains.read(part.attribute, column.values)
-            verdict = judge(slots, part.predicate)
-            found[part] = verdict.status[slots.of_row], verdict.share[slots.of_row]
-        statuses: dict[Part, Any] = {part: status for part, (status, _) in found.items()}
-        chances: dict[Part, Any] = {part: share for part, (_, share) in found.items()}
-        return (
-            fold(tree, statuses.__getitem__, np.minimum, np.maximum, np.full(1, SURELY)),
-            fold(tree, chances.__getitem__, both, either, np.ones(1)),
-        )
+        def status_of(part: Part) -> Any:
+            own = slots[part.attribute]
+            return judge(own, part.predicate).status[own.of_row]
+
+        def chance_of(part: Part) -> Any:
+            own = slots[part.attribute]
+            return judge(own, part.predicate).share[own.of_row]
+
+        return ways(trees, open_regions(trees, slots, cut), status_of, chance_of)
 
     def _amounts(self, attribute: str, question: SetQuestion) -> Amounts:
         levels = question.levels[0]
-        own = [part.predicate for part in levels.parts]
-        alone = own[0] if len(own) == 1 and own[0].attributes == {attribute} else None
         slots = self._domains.read(attribute, levels.column.values)
-        return read_amounts(slots, alone, levels)
+        return read_amounts(slots, question.ways, levels)
 
     def _read(self, name: str) -> SetColumn:
         if name not in self._columns:
@@ -161,11 +151,15 @@ class SetAnswers:
 class SetQuestion:
     """A predicate, and all records by what their sets say of it.
 
-    With `is_sum` the first column is left to the caller: nodes are then about the others.
+    With `is_sum` the first column is left to the caller: nodes are then about the others, and
+    `ways` are those in which its parts are true.
     """
 
-    def __init__(self, tree: Tree, levels: Sequence[Levels], rows: int, is_sum: bool) -> None:
+    def __init__(
+        self, tree: Tree, levels: Sequence[Levels], rows: int, ways: Sequence[Way], is_sum: bool
+    ) -> None:
         self.levels = levels
+        self.ways = ways
         self.rows = rows
         self.diagrams = Diagrams([len(own.patterns) for own in levels])
         self.root = self.diagrams.of(given(tree, {}), [own.truths for own in levels])
@@ -180,7 +174,22 @@ class SetQuestion:
         self._may: dict[Node, Bools] = {NO: np.zeros(size, np.bool_), YES: np.ones(size, np.bool_)}
         self._sure = dict(self._may)
         self._of_both: dict[tuple[Node, Node], Reals] = {}
-        self.is_cut = any(own.is_cut for own in levels)
+
+    @cached_property
+    def is_cut(self) -> bool:
+        """Whether it matters where in its range a number lies."""
+        left, seen = [self.root], {NO, YES}
+        while left:
+            node = left.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            table = self.diagrams.table(node)
+            after = np.array(self.diagrams.after(node, table))
+            if any(len(set(after[own].tolist())) > 1 for own in self.levels[table].allowed.T):
+                return True
+            left += after.tolist()
+        return False
 
     @property
     def is_random(self) -> bool:

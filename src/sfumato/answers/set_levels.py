@@ -29,7 +29,8 @@ import pyarrow as pa
 from sfumato.answers.deal_kernels import look_up
 from sfumato.answers.parts import Part
 from sfumato.answers.set_answer_kernels import add_levels, count_keys, scale_keys
-from sfumato.answers.verdict import NEVER, PERHAPS, SURELY, Reals, Status
+from sfumato.answers.verdict import NEVER, PERHAPS, SURELY, Reals
+from sfumato.answers.ways import Way
 from sfumato.errors import ParameterError
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
@@ -92,40 +93,52 @@ class SetColumn:
 class Levels:
     """The values of a column by what they say of some parts of a predicate.
 
-    `class_of` has the class of each value; `statuses` and `shares` what each part (a line) is for
-    each class: surely, perhaps or never true, and for what share of a range.
+    `class_of` has the class of each value, `patterns` which parts may be true together. `allowed`
+    says which patterns (lines) the values of each class may have, `likely` how likely they do.
     """
 
     column: SetColumn
     parts: tuple[Part, ...]
     class_of: Ints
-    statuses: Status
-    shares: Reals
+    patterns: list[tuple[bool, ...]]
+    allowed: Bools
+    likely: Reals
 
     @classmethod
-    def of(
-        cls, column: SetColumn, parts: Sequence[Part], statuses: Status, shares: Reals
-    ) -> Levels:
-        """Return the levels, from what each part is for each value of the domain.
+    def of(cls, column: SetColumn, parts: Sequence[Part], several: Sequence[Way]) -> Levels:
+        """Return the levels, from all ways in which parts are true of each value of the domain.
 
         Refuses (ParameterError) so many parts that classes cannot be counted.
         """
+        size = len(column.values)
         if not len(parts):
-            none = np.zeros(len(column.values), np.int64)
-            return cls(column, (), none, statuses[:, :1], shares[:, :1])
-        both = np.concatenate([statuses.astype(np.float64), shares])
-        _, first, class_of = np.unique(both, axis=1, return_index=True, return_inverse=True)
-        found = cls(
-            column, tuple(parts), class_of.reshape(-1), statuses[:, first], shares[:, first]
-        )
-        if (column.eta + 1) ** (len(first) - 1) > _MOST_LEVELS or len(parts) > 16:
+            none, whole = np.zeros(size, np.int64), np.ones((1, 1))
+            return cls(column, (), none, [()], whole.astype(np.bool_), whole)
+        if len(parts) > 16:
             raise _too_many(column.name)
-        return found
+        patterns = _patterns(column, several)
+        told = [patterns_of(way, patterns, size) for way in several]
+        allowed = np.any([own for own, _ in told], axis=0)
+        likely = np.sum(
+            [own * way.weight() for way, (_, own) in zip(several, told, strict=True)], axis=0
+        )
+        both = np.concatenate([allowed.astype(np.float64), likely])
+        _, first, class_of = np.unique(both, axis=1, return_index=True, return_inverse=True)
+        if (column.eta + 1) ** (len(first) - 1) > _MOST_LEVELS:
+            raise _too_many(column.name)
+        return cls(
+            column,
+            tuple(parts),
+            class_of.reshape(-1),
+            patterns,
+            allowed[:, first],
+            likely[:, first],
+        )
 
     @property
     def classes(self) -> int:
         """The number of classes."""
-        return int(self.statuses.shape[1])
+        return int(self.allowed.shape[1])
 
     @property
     def count(self) -> int:
@@ -144,43 +157,9 @@ class Levels:
         return np.bincount(self.class_of, minlength=self.classes)
 
     @property
-    def is_cut(self) -> bool:
-        """Whether a part is true of some numbers of a range, and of others not."""
-        return bool((self.statuses == PERHAPS).any())
-
-    @cached_property
-    def patterns(self) -> list[tuple[bool, ...]]:
-        """Which parts may be true together."""
-        choices = {NEVER: (False,), PERHAPS: (False, True), SURELY: (True,)}
-        found: dict[tuple[bool, ...], None] = {}
-        for own in self.statuses.T:
-            found |= dict.fromkeys(product(*(choices[status] for status in own)))
-            if len(found) > _MOST_PATTERNS:
-                raise _too_many(self.column.name)
-        return list(found)
-
-    @property
     def truths(self) -> list[dict[Part, bool]]:
         """Which parts each pattern makes true."""
         return [dict(zip(self.parts, pattern, strict=True)) for pattern in self.patterns]
-
-    @cached_property
-    def allowed(self) -> Bools:
-        """Which patterns (lines) the values of each class may have."""
-        found = np.ones((len(self.patterns), self.classes), np.bool_)
-        for number, pattern in enumerate(self.patterns):
-            for status, is_true in zip(self.statuses, pattern, strict=True):
-                found[number] &= status > NEVER if is_true else status < SURELY
-        return found
-
-    @cached_property
-    def likely(self) -> Reals:
-        """How likely the values of each class have each pattern, parts being independent."""
-        found = np.ones((len(self.patterns), self.classes))
-        for number, pattern in enumerate(self.patterns):
-            for share, is_true in zip(self.shares, pattern, strict=True):
-                found[number] *= share if is_true else 1.0 - share
-        return found
 
     def members(self, levels: Ints) -> Ints:
         """Return by class how many members the sets of each level have."""
@@ -256,6 +235,31 @@ class Cells:
         self.levels = [each[used // own.count] for each in self.levels]
         self.levels.append(used % own.count)
         self._span = len(used)
+
+
+def patterns_of(way: Way, patterns: Sequence[tuple[bool, ...]], size: int) -> tuple[Bools, Reals]:
+    """Return which patterns (lines) each value may have in one way, and how likely it then has."""
+    allowed = np.ones((len(patterns), size), np.bool_) & way.there
+    likely = np.ones((len(patterns), size))
+    for number, pattern in enumerate(patterns):
+        for status, chance, is_true in zip(way.statuses, way.chances, pattern, strict=True):
+            allowed[number] &= status > NEVER if is_true else status < SURELY
+            likely[number] *= chance if is_true else 1.0 - chance
+    return allowed, likely
+
+
+def _patterns(column: SetColumn, several: Sequence[Way]) -> list[tuple[bool, ...]]:
+    """Return which parts may be true together."""
+    choices = {int(NEVER): (False,), int(PERHAPS): (False, True), int(SURELY): (True,)}
+    found: dict[tuple[bool, ...], None] = {}
+    for way in several:
+        there = np.flatnonzero(np.broadcast_to(way.there, len(column.values)))
+        lines = [np.broadcast_to(status, len(column.values))[there] for status in way.statuses]
+        for own in np.unique(np.array(lines), axis=1).T.tolist():
+            found |= dict.fromkeys(product(*(choices[status] for status in own)))
+            if len(found) > _MOST_PATTERNS:
+                raise _too_many(column.name)
+    return list(found)
 
 
 def _too_many(name: str) -> ParameterError:

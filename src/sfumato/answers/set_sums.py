@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.answers.set_answer_kernels import add_set_bounds, add_set_sums
-from sfumato.answers.set_levels import Levels
+from sfumato.answers.set_levels import Levels, patterns_of
 from sfumato.answers.slots import Slots
 from sfumato.answers.summands import Summands, Worth, rounding
 from sfumato.answers.verdict import judge
-from sfumato.predicates.expression import Predicate
+from sfumato.answers.ways import Way
 
 if TYPE_CHECKING:
     from sfumato.answers.set_answers import SetQuestion
@@ -50,30 +51,32 @@ class Amounts:
         return replace(self, low=low, high=high, dtype=pa.float64())
 
 
-def read_amounts(slots: Slots, own: Predicate | None, levels: Levels) -> Amounts:
+def read_amounts(slots: Slots, ways: Sequence[Way], levels: Levels) -> Amounts:
     """Return what the values of a column add, for an attribute that it holds.
 
-    `own` is what the question says of the column, if that is one part on the attribute alone: only
-    then is it known which numbers of a range go with a pattern. Elsewhere the whole range does.
+    In `ways` that say in which region the attribute is, the numbers of the region go with a
+    pattern; elsewhere all of a cell do.
 
     Refuses (ParameterError) an attribute that does not have numbers.
     """
-    numbers = Summands(slots)
-    lows, highs, means = [], [], []
-    likely = levels.likely[:, levels.class_of]
-    for pattern, share in zip(levels.patterns, likely, strict=True):
-        if own is not None:
-            worth = numbers.worth(judge(slots, own), holds=pattern[0])
-            mean = worth.mean[slots.of_row]
-        else:
-            worth = numbers.all[1]
-            mean = worth.mean[slots.of_row] * share
-        lows.append(_known(worth, worth.low)[slots.of_row])
-        highs.append(_known(worth, worth.high)[slots.of_row])
-        means.append(mean)
-    ends = np.array(lows), np.array(highs)
+    numbers, name = Summands(slots), slots.entry.name
+    shape = (len(levels.patterns), len(levels.class_of))
+    low, high, mean = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+    for way in ways:
+        allowed, likely = patterns_of(way, levels.patterns, shape[1])
+        worth = numbers.all[1]
+        if name in way.where:
+            worth = numbers.worth(judge(slots, way.where[name].predicate), holds=True)
+        least, greatest = (_known(worth, ends)[slots.of_row] for ends in (worth.low, worth.high))
+        low = np.where(allowed, np.minimum(low, least), low)
+        high = np.where(allowed, np.maximum(high, greatest), high)
+        # what a region's numbers add on average counts how likely it is
+        mean += worth.mean[slots.of_row] * likely * way.weight(but=name)
+    is_there = low <= high
+    ends = np.where(is_there, low, 0.0), np.where(is_there, high, 0.0)
     rows = levels.column.members.shape[1]
-    return Amounts(*ends, np.array(means), likely, rows, slots.entry.dtype)
+    every = levels.likely[:, levels.class_of]
+    return Amounts(*ends, mean, every, rows, slots.entry.dtype)
 
 
 def sum_moments(question: SetQuestion, amounts: Amounts, about: float) -> tuple[float, float]:

@@ -103,13 +103,18 @@ class Sheet:
 def check_published(release: Release, name: str) -> None:
     """Refuse (ParameterError) an attribute that is not published, with the nearest that is."""
     if any(name == table.weight for table in release.manifest.tables):
-        raise ParameterError(
-            f"column '{name}' holds weights, means of groups that are nobody's own: it cannot be "
-            "asked for; COUNT(*) adds them up"
-        )
+        raise ParameterError(about_weights(name))
     names = [entry.name for entry in release.manifest.attributes]
     if name not in names:
         raise ParameterError(f"this release does not answer: {unknown_column(name, names)}")
+
+
+def about_weights(name: str) -> str:
+    """Return why the column of weights cannot be asked for."""
+    return (
+        f"column '{name}' holds weights, means of groups that are nobody's own: it cannot be asked "
+        "for; COUNT(*) adds them up"
+    )
 
 
 def _narrow(numbers: Codes, most: int) -> npt.NDArray[Any]:

@@ -111,6 +111,7 @@ class Summands:
         total = np.zeros(slots.count)
         ends = (self._low, self._high, self._mean)
         find_ends(slots.slot, slots.atom, slots.weight, may, sure, ends, low, high, total)
+        mean = np.divide(total, verdict.weight, out=np.zeros(slots.count), where=verdict.weight > 0)
         if len(slots.ranges.slot):
             assert slots.line is not None
             lows, highs = (
@@ -120,9 +121,9 @@ class Summands:
             at = slots.ranges.slot
             low[at] = np.minimum(low[at], np.where(chosen, lows, np.inf).min(axis=1))
             high[at] = np.maximum(high[at], np.where(chosen, highs, -np.inf).max(axis=1))
-            middle = np.where(chosen, pieces.weight * (lows + highs) / 2, 0.0)
-            total[at] += middle.sum(axis=1)
-        mean = np.divide(total, verdict.weight, out=np.zeros(slots.count), where=verdict.weight > 0)
+            # shares first: lengths of ranges times numbers may be beyond floats
+            share = pieces.weight / np.maximum(verdict.weight[at], np.finfo(float).tiny)[:, None]
+            mean[at] += np.where(chosen, share * (lows / 2 + highs / 2), 0.0).sum(axis=1)
         return Worth(low, high, mean)
 
     def extremes(self, atoms: Bools, least: Ints, most: Ints) -> tuple[float, float]:

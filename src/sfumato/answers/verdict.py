@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final
@@ -38,6 +39,7 @@ SURELY: Final = np.uint8(2)
 
 # Verdicts on one attribute: each may be as large as its buckets are many.
 _MOST_KEPT = 4
+_WIDEST = 1e300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +99,7 @@ def judge(slots: Slots, predicate: Predicate | None) -> Verdict:
 
 
 def _judge(slots: Slots, predicate: Predicate | None) -> Verdict:
-    atoms = _atom_status(slots, predicate)
+    atoms = atom_status(slots, predicate)
     entries, weight = slots.entries, slots.weights
     sure, open_ = np.zeros(slots.count, np.int64), np.zeros(slots.count, np.int64)
     true = np.zeros(slots.count)
@@ -130,16 +132,17 @@ def _let_blank_slots_follow(slots: Slots, weight: Reals, status: Status, share: 
         share[blank] = (share * rows).sum() / rows.sum()
 
 
-def _atom_status(slots: Slots, predicate: Predicate | None) -> Status:
+def atom_status(slots: Slots, predicate: Predicate | None) -> Status:
+    """Return what is known of every atom; the predicate is in negation normal form."""
     match predicate:
         case None:
             return np.full(slots.atoms, SURELY)
         case And(parts):
-            return reduce(np.minimum, (_atom_status(slots, part) for part in parts))
+            return reduce(np.minimum, (atom_status(slots, part) for part in parts))
         case Or(parts):
-            return reduce(np.maximum, (_atom_status(slots, part) for part in parts))
+            return reduce(np.maximum, (atom_status(slots, part) for part in parts))
         case Not(part):
-            status = SURELY - _atom_status(slots, part)
+            status = SURELY - atom_status(slots, part)
             if not isinstance(part, IsMissing):
                 status[slots.missing] = NEVER  # the negation of what is unknown is unknown
             return status
@@ -197,15 +200,24 @@ def _cut(slots: Slots, predicate: Predicate | None) -> Pieces:
         none = np.zeros((0, 1))
         return Pieces(none, none, none, np.zeros(1, np.bool_))
     low, high = int(ranges.low.min()), int(ranges.high.max())
-    starts = {low}
-    for literal in _literals(predicate):
-        starts.update(line.place(literal, low, high, slots.entry.name))
-    first = np.array(sorted(tick for tick in starts if tick <= high), ranges.low.dtype)
+    starts = piece_starts(slots, line, (predicate,), low, high)
+    first = np.array(starts, ranges.low.dtype)
     last = np.append(first[1:] - 1, [high]).astype(first.dtype)
-    holds = _holds(predicate, line.values(first), slots)
+    holds = holds_at(predicate, line.values(first), slots)
     lows = np.maximum(ranges.low[:, None], first)
     highs = np.minimum(ranges.high[:, None], last)
     return Pieces(lows, highs, _measure(line, lows, highs), holds)
+
+
+def piece_starts(
+    slots: Slots, line: NumberLine, predicates: Iterable[Predicate | None], low: int, high: int
+) -> list[int]:
+    """Return the ticks from low to high where a piece starts: all predicates are constant on it."""
+    starts = {low}
+    for predicate in predicates:
+        for literal in literals_of(predicate):
+            starts.update(line.place(literal, low, high, slots.entry.name))
+    return sorted(tick for tick in starts if tick <= high)
 
 
 def _measure(line: NumberLine, low: Ticks, high: Ticks) -> Reals:
@@ -213,29 +225,32 @@ def _measure(line: NumberLine, low: Ticks, high: Ticks) -> Reals:
     if line.is_grid:
         size = high.astype(np.float64) - low.astype(np.float64) + 1.0
     else:
-        size = line.positions(high) - line.positions(low)
+        # of which a share is taken, so that the widest must not be beyond floats
+        size = np.minimum(line.positions(high) - line.positions(low), _WIDEST)
     return np.where(low <= high, size, 0.0)
 
 
-def _holds(predicate: Predicate | None, values: pa.Array, slots: Slots) -> Bools:
+def holds_at(predicate: Predicate | None, values: pa.Array, slots: Slots) -> Bools:
+    """Return whether a predicate is true of each value, none of them missing."""
     match predicate:
         case None:
             return np.ones(len(values), np.bool_)
         case And(parts):
-            return reduce(np.logical_and, (_holds(part, values, slots) for part in parts))
+            return reduce(np.logical_and, (holds_at(part, values, slots) for part in parts))
         case Or(parts):
-            return reduce(np.logical_or, (_holds(part, values, slots) for part in parts))
+            return reduce(np.logical_or, (holds_at(part, values, slots) for part in parts))
         case Not(part):
-            return ~_holds(part, values, slots)
+            return ~holds_at(part, values, slots)
     return mask_of_values(predicate, values, slots.entry.kind, slots.order)
 
 
-def _literals(predicate: Predicate | None) -> list[Value]:
+def literals_of(predicate: Predicate | None) -> list[Value]:
+    """Return all literals of a predicate but those of LIKE."""
     match predicate:
         case And(parts) | Or(parts):
-            return [literal for part in parts for literal in _literals(part)]
+            return [literal for part in parts for literal in literals_of(part)]
         case Not(part):
-            return _literals(part)
+            return literals_of(part)
         case Comparison(_, _, value):
             return [value]
         case Between(_, low, high):

@@ -104,12 +104,12 @@ class WeightedAnswers:
     def _sum_of(
         self, question: Question, records: Records, attribute: str, numbers: Summands
     ) -> Estimate:
-        own = [part for part in question.only_parts() if part.attribute == attribute]
-        # rows whose number satisfies the predicate's part on it, and rows whose number does not
-        cases: list[tuple[Worth, Given]] = [(numbers.all[1], None)]
-        if own:
-            verdict = question.verdicts[own[0]]
-            cases = [(numbers.worth(verdict, holds), (own[0], holds)) for holds in (True, False)]
+        # rows whose number satisfies the predicate's part on it, and rows whose number does not; or
+        # rows by the region of their number, where it stands in several places
+        cases: list[tuple[Worth, Given]] = [
+            (numbers.worth(question.verdicts[part], holds), ((part, holds),))
+            for part, holds in question.ways(attribute)
+        ] or [(numbers.all[1], ())]
         runs, slots, sums = question.runs, records.read(attribute), np.zeros(5)
         weigh_sums(
             runs.first,

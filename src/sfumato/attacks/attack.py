@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from sfumato.attacks.absence import absence
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.background import corruption, negation
 from sfumato.attacks.controls import MADE
@@ -25,13 +26,15 @@ from sfumato.attacks.linkage_records import record_linkage
 from sfumato.attacks.membership import membership
 from sfumato.attacks.minimality import minimality
 from sfumato.attacks.nobody import fits_nobody
-from sfumato.attacks.outcome import OUTSIDE, Outcome, Rate, Verdict
+from sfumato.attacks.outcome import OUTSIDE, Outcome, Rate, Verdict, percent
 from sfumato.attacks.probabilistic import probabilistic
 from sfumato.attacks.republication import republication
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.transition_adversary import TransitionAdversary
 from sfumato.attacks.transition_bayes import transition_bayes
+from sfumato.attacks.whose_rows import ABOUT_ROWS, Counted, counted, said_of_rows
 from sfumato.errors import ParameterError
+from sfumato.markup import table
 from sfumato.randomness import Randomness, split
 from sfumato.release import Release
 from sfumato.release.beside import about_left_out, beside, controls_beside, recoded_otherwise
@@ -115,6 +118,7 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
         rng=scene.rng,
     ),
     "republication": _again,
+    "absence": lambda scene: absence(scene.eyes, scene.rng),
 }
 
 
@@ -147,7 +151,8 @@ class AttackReport:
     """What came of all attacks on a release.
 
     `outcomes` come with the names of their attacks in the registry. `controls_are` says who the
-    people outside the data are, `notes` how the original was made comparable. Where no attack does
+    people outside the data are, `notes` how the original was made comparable, and `counted` whether
+    the population and sample are people, or rows of people who have several. Where no attack does
     better than its rivals, the verdicts call any of them a risk with a probability of at most
     `error`, but for what is certain.
     """
@@ -163,6 +168,7 @@ class AttackReport:
     attacks: tuple[str, ...]
     named: tuple[tuple[str, Outcome], ...]
     notes: tuple[str, ...] = ()
+    counted: Counted = "people"
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -197,19 +203,37 @@ class AttackReport:
         counts = [(words, self._count(verdict)) for verdict, words in _COUNTED.items()]
         said = ", ".join(f"{count} {words}" for words, count in counts if count)
         found = f"{len(self.outcomes)} outcomes of simulated attacks: {said}"
-        if not any(each.unit.startswith("people") for each in self.outcomes):
+        if not any(each.unit.startswith(self.counted) for each in self.outcomes):
             return found
         others = "and at nobody else"
         if self.controls:
             others = f"and at up to {self.controls} other{'s' * (self.controls != 1)}"
             others += f" ({self.controls_are})"
+        a_row = "every row counts as one" if self.counted == "people" else "people have several"
         return (
-            f"{found}; attacks on people looked at up to {self.sample} of {self.population} people "
-            f"{others}"
+            f"{found}; attacks on people looked at up to {self.sample} of {self.population} "
+            f"{self.counted} ({a_row}) {others}"
         )
 
     def _count(self, verdict: Verdict) -> int:
         return sum(outcome.verdict == verdict for outcome in self.outcomes)
+
+    def _repr_html_(self) -> str:
+        """Return the outcomes as a table, for notebooks."""
+        rows = [
+            [
+                each.attack,
+                each.attribute or each.where or None,
+                each.verdict,
+                percent(each.success.share) if each.success.tried else None,
+                percent(each.blind.share) if each.blind.tried else None,
+                None if each.control is None else percent(each.control.share),
+                None if each.worst is None else percent(each.worst),
+            ]
+            for each in self.outcomes
+        ]
+        headers = ["attack", "on", "verdict", "success", "blind guess", "control", "worst tenth"]
+        return table(headers, rows, self.sentence())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that JSON can hold."""
@@ -218,6 +242,7 @@ class AttackReport:
             "layout": self.layout,
             "rows": self.rows,
             "population": self.population,
+            "counted": self.counted,
             "sample": self.sample,
             "controls": self.controls,
             "controls_are": self.controls_are,
@@ -286,6 +311,10 @@ def attack(
         raise ParameterError(_no_meaning(chosen, release, before is not None))
     if eyes.controls_are == MADE:
         found = [(name, _made_up(outcome)) for name, outcome in found]
+    of = counted(release.manifest)
+    if of == "rows":
+        found = [(name, said_of_rows(outcome)) for name, outcome in found]
+        notes = (*notes, ABOUT_ROWS)
     confidence = 1 - ERROR / len(found)
     return AttackReport(
         method=release.manifest.method,
@@ -299,6 +328,7 @@ def attack(
         attacks=tuple(chosen),
         named=tuple((name, outcome.judged(confidence)) for name, outcome in found),
         notes=(*pair.notes, *notes),
+        counted=of,
     )
 
 
@@ -322,12 +352,18 @@ def _no_meaning(chosen: Iterable[str], release: Release, is_second: bool) -> str
     """Return that nothing came of some attacks, and which others there are."""
     if list(chosen) == ["republication"] and not is_second:
         return "'republication' needs an earlier release of the table, and what the table was then"
+    if list(chosen) == ["absence"] and not release.manifest.suppressed:
+        return (
+            "'absence' needs a release from which rows were withheld, and none were from this one"
+        )
     layout = release.manifest.layout
     names = [name for name in ATTACKS if layout in LAYOUTS.get(name, (layout,))]
     if not is_second:
         names.remove("republication")
     if "fakes" in names and not release.manifest.parameters.get("fakes"):
         names.remove("fakes")
+    if not release.manifest.suppressed:
+        names.remove("absence")
     others = [name for name in names if name not in chosen]
     asked = ", ".join(f"'{name}'" for name in chosen)
     hint = f"; attacks that have one are {', '.join(others)}" if others else ""

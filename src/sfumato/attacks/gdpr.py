@@ -38,6 +38,7 @@ EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
     "minimality": (INFERENCE,),
     "downcoding": (SINGLING_OUT, LINKABILITY),
     "republication": (LINKABILITY, INFERENCE),
+    "absence": (INFERENCE,),
 }
 
 # The worst first.

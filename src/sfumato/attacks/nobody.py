@@ -14,7 +14,7 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.outcome import Outcome, Rate
-from sfumato.attacks.reach import Reach, covered_by
+from sfumato.attacks.reach import NO_POINT, covered_by, points
 from sfumato.attacks.view import Block
 from sfumato.table.groups import packed
 
@@ -22,7 +22,6 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _LOOKED_AT = 500  # combinations of generalised cells, which take a look at everybody each
-_NO_POINT = -100  # below all ranks
 
 
 def fits_nobody(eyes: Eyes) -> list[Outcome]:
@@ -60,10 +59,11 @@ def _is_nobodys(eyes: Adversary, block: Block) -> Bools:
     first, _ = kinds_of(people)
     ranks = np.stack([column[first] for column in people], axis=1)
     reaches = [eyes.side.reaches[name] for name in block.names]
-    points = [_points(reach)[block.cells[:, at]] for at, reach in enumerate(reaches)]
-    cells = np.stack(points, axis=1)
-    exact = (cells != _NO_POINT).all(axis=1)
-    keys = packed(list((np.concatenate([ranks, cells]) - _NO_POINT).T))
+    cells = np.stack(
+        [points(reach)[block.cells[:, at]] for at, reach in enumerate(reaches)], axis=1
+    )
+    exact = (cells != NO_POINT).all(axis=1)
+    keys = packed(list((np.concatenate([ranks, cells]) - NO_POINT).T))
     lonely: Bools = exact & ~np.isin(keys[len(ranks) :], keys[: len(ranks)])
     _, rows = np.unique(packed(list(block.cells.T)), return_index=True)
     for row in rows[~exact[rows]][:_LOOKED_AT]:
@@ -73,13 +73,3 @@ def _is_nobodys(eyes: Adversary, block: Block) -> Bools:
         if not fit.any():
             lonely |= (block.cells == block.cells[row]).all(axis=1)
     return lonely
-
-
-def _points(reach: Reach) -> Ints:
-    """Return the one rank that each cell covers, and no point for cells that may be several."""
-    count = np.bincount(reach.cell, minlength=reach.count)
-    single = np.flatnonzero((count[reach.cell] == 1) & (reach.low == reach.high))
-    found = np.full(reach.count, _NO_POINT, np.int64)
-    found[reach.cell[single]] = reach.low[single]
-    found[reach.nulls] = _NO_POINT
-    return found

@@ -36,6 +36,7 @@ def _of(seen: Seen) -> Outcome:
         population=seen.population,
         figures={
             "mean_gain": float(gain.mean()) if gain.size else 0.0,
+            "largest_chance": float(people.chance.max(initial=0.0)),
             "largest_gain": float(gain.max(initial=0.0)),
             "gain_of_worst_decile": worst_decile(gain) if gain.size else 0.0,
             "share_of_people_who_lose": float(np.mean(gain < 0)) if gain.size else 0.0,

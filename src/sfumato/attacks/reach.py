@@ -17,6 +17,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 MISSING: Final = -10  # the rank of a missing value, which no stretch has
+NO_POINT: Final = -100  # below all ranks
 _BLOCK = 1 << 23  # truth values that are worked on at a time
 
 
@@ -86,6 +87,22 @@ def covered_by(ranks: Ints, reach: Reach, cell: int) -> Bools:
         return np.asarray(inside | ((ranks == MISSING) & own.nulls[0]))
     distinct, at = np.unique(ranks, return_inverse=True)
     return np.asarray(covers(distinct, own)[:, 0][at])
+
+
+def points(reach: Reach) -> Ints:
+    """Return the one rank that each cell covers, and no point for cells that may be several.
+
+    >>> reach = Reach(np.array([0, 1]), np.array([0, 4]), np.array([2, 4]), np.zeros(3, np.bool_))
+    >>> reach.nulls[2] = True
+    >>> points(reach).tolist() == [NO_POINT, 4, MISSING]
+    True
+    """
+    count = np.bincount(reach.cell, minlength=reach.count)
+    single = np.flatnonzero((count[reach.cell] == 1) & (reach.low == reach.high))
+    found = np.full(reach.count, NO_POINT, np.int64)
+    found[reach.cell[single]] = reach.low[single]
+    found[reach.nulls] = np.where(count[reach.nulls] > 0, NO_POINT, MISSING)
+    return found
 
 
 def overlaps(one: Reach, other: Reach) -> Bools:

@@ -1,10 +1,10 @@
 """Somebody who has a release of random sets: which record may be whose, and what it tells.
 
 Every record is a group of its own. A set holds the own value with the probability x, and so is
-x d/η times as likely as any set if it holds the person's value, and (1 − x) d/(d − η) times if it
-does not; exact cells must agree. The product over all that is known of a person weighs the record.
-What a record says of a secret follows by Bayes from its set, and from how common each value is,
-which the sets of all records tell.
+x d/η times as likely as any set if it holds the person's value, and 1 − p times if it does not, p
+being what the manifest states; exact cells must agree. The product over all that is known of a
+person weighs the record. What a record says of a secret follows by Bayes from its set, and from how
+common each value is, which the sets of all records tell.
 """
 
 from __future__ import annotations
@@ -236,14 +236,8 @@ class SetAdversary:
         return secret.sides[0].truth[rows]
 
     def _margin(self, name: str) -> Reals:
-        """Return the estimated shares of values: what sets hold beyond chance, none below 0."""
-        axis = self.axes[name]
-        counts = np.bincount(axis.members.ravel(), minlength=axis.size) / max(self.rows, 1)
-        if not axis.is_telling:
-            return np.full(axis.size, 1 / axis.size)
-        shares = np.maximum((counts - axis.other) / axis.telling, 0)
-        total = shares.sum()
-        return np.asarray(shares / total if total > 0 else np.full(axis.size, 1 / axis.size))
+        """Return the estimated shares of values."""
+        return margin_of(self.axes[name])
 
     def _each(
         self, rows: Ints, names: Sequence[str], measure: Callable[[int, Reals], Any]
@@ -293,11 +287,23 @@ class SetAdversary:
         return fill
 
 
+def margin_of(axis: Axis) -> Reals:
+    """Return the estimated shares of values: what sets hold beyond chance, none below 0."""
+    if not axis.is_telling:
+        return np.full(axis.size, 1 / axis.size)
+    counts = np.bincount(axis.members.ravel(), minlength=axis.size) / max(len(axis.members), 1)
+    shares = np.maximum((counts - axis.other) / axis.telling, 0)
+    total = shares.sum()
+    return np.asarray(shares / total if total > 0 else np.full(axis.size, 1 / axis.size))
+
+
 def factors(axis: Axis) -> tuple[float, float]:
-    """Return how much likelier than any set one is that holds the own value, or that does not."""
+    """Return how much likelier than any set one is that holds the own value, or that does not.
+
+    Sets without it are drawn as any set is, with the probability 1 - p that the manifest states.
+    """
     size, eta = axis.size, axis.eta
     if eta == 1 and axis.own >= 1:
         return 1.0, 0.0  # a value in clear is theirs or not
-    outside = 0.0 if eta == size else (1 - axis.own) * size / (size - eta)
-    # what is surely held leaves rounding
-    return axis.own * size / eta, outside if outside > 1e-12 else 0.0
+    scale = size / eta
+    return axis.own * scale, 0.0 if eta == size else axis.outside * scale

@@ -45,18 +45,24 @@ def audit(release: Release | str | PathLike[str]) -> AuditReport:
     evidence = examine(release)
     verdicts = tuple(judge(claim, evidence) for claim in release.manifest.guarantees)
     if counts_households(release.manifest):
-        verdicts = tuple(map(_of_households, verdicts))
+        apart = all(table.name != "units" for table in release.manifest.tables)
+        verdicts = tuple(_of_households(verdict, apart) for verdict in verdicts)
     doubts = _doubts(release.manifest, verdicts)
     ok = not doubts and all(verdict.holds is not False for verdict in verdicts)
     remarks = (*_remarks(release.manifest, verdicts), *evidence.remarks)
     return AuditReport(ok, verdicts, (*doubts, *remarks))
 
 
-def _of_households(verdict: Verdict) -> Verdict:
-    """Return the verdict, and that it is one on households: who lives together counts once."""
+def _of_households(verdict: Verdict, apart: bool) -> Verdict:
+    """Return the verdict, and that it is one on households: who lives together counts once.
+
+    Without tables of unit counts the release says that no two rows live together (`apart`).
+    """
     if verdict.holds is None:
         return verdict
     note = verdict.note.replace("unit counts", "counts")
+    if apart:
+        note = "; ".join(filter(None, (note, "given that no two rows share one")))
     return replace(verdict, note="; ".join(filter(None, ("counts households", note))))
 
 

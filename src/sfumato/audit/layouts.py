@@ -35,6 +35,7 @@ from sfumato.audit.tokens import Traces, people_in, pseudonym_of, remarks, trace
 from sfumato.audit.transitions import examine_transitions
 from sfumato.audit.units import stated_sizes, stated_values
 from sfumato.audit.weights import check_weights
+from sfumato.audit.withheld_cells import check_withheld_cells
 from sfumato.errors import ReleaseDamaged
 from sfumato.release import Release, TableEntry
 from sfumato.release.transitions import is_randomised
@@ -83,6 +84,7 @@ def _generalized(release: Release, joined: Traces | None = None) -> Evidence:
     check_alike(records, quasi)
     check_means(release.manifest, records)
     check_weights(release, records)
+    check_withheld_cells(release)
     evidence = reader.evidence([records])
     if pseudonym_of(release.manifest) is None:
         return evidence

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.errors import ClaimBroken, ReleaseDamaged
+from sfumato.markup import join, table, tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,12 @@ class Verdict:
         """Say which claim it is, without its parameters."""
         attribute = self.claim.get("attribute")
         return f"{self.claim['model']}" + (f" of '{attribute}'" if attribute else "")
+
+    @property
+    def parameters(self) -> str:
+        """The numbers of the claim, as in `k = 5`."""
+        keys = {k: v for k, v in self.claim.items() if k not in ("model", "attribute")}
+        return ", ".join(f"{key} = {value}" for key, value in keys.items())
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim's keys, then the verdict; a level that is not finite is None."""
@@ -67,6 +74,22 @@ class AuditReport:
             "guarantees": [verdict.to_json() for verdict in self.guarantees],
             "problems": list(self.problems),
         }
+
+    def _repr_html_(self) -> str:
+        """Return the verdicts as a table, for notebooks."""
+        words = {True: "holds", False: "does not hold", None: "not checked"}
+        rows = [
+            [
+                str(each),
+                each.parameters,
+                words[each.holds] + (f" ({each.note})" if each.note else ""),
+                None if each.worst is None else f"{each.worst:.4g}",
+            ]
+            for each in self.guarantees
+        ]
+        answer = "the audit passed" if self.ok else "the audit did not pass"
+        problems = join(tag("p", each) for each in self.problems)
+        return join([table(["guarantee", "with", "verdict", "worst"], rows, answer), problems])
 
     def raise_if_broken(self) -> None:
         """Raise ClaimBroken (ReleaseDamaged for a damaged release) unless all is well."""

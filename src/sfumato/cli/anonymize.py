@@ -110,9 +110,10 @@ def publication_lines(made: Publication) -> list[str]:
     fakes = manifest.parameters.get("fakes")
     if fakes:
         lines.append(f"fakes: {fakes} of the rows, which are nobody's")
-    cells = manifest.parameters.get("withheld_cells")
+    cells = made.withheld_cells
     if cells is not None:
-        where = ", where too few rows share a flag pattern" if cells else ""
+        by_flags = cells and "withheld_cells" in manifest.parameters
+        where = ", where too few rows share a flag pattern" if by_flags else ""
         lines.append(f"withheld: {cells} cells (*){where}")
     return [*lines, f"release: {made.path}"]
 
@@ -125,7 +126,7 @@ def publication_json(made: Publication) -> dict[str, Any]:
         "method": manifest.method,
         "rows": manifest.rows,
         "suppressed": manifest.suppressed,
-        "withheld_cells": manifest.parameters.get("withheld_cells"),
+        "withheld_cells": made.withheld_cells,
         "groups": made.groups,
         "test": manifest.test,
         "guarantees": list(manifest.guarantees),

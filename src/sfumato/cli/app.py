@@ -21,12 +21,16 @@ from sfumato.cli import (
     attack,
     audit,
     check,
+    compare,
     compose,
     demo,
     init,
     link,
     query,
+    recommend,
     reconstruct,
+    report,
+    reproduce,
     risk,
     utility,
 )
@@ -62,6 +66,10 @@ app.command("compose", epilog=compose.EXAMPLE)(compose.compose)
 app.command("query", epilog=query.EXAMPLE)(query.query)
 app.command("reconstruct", epilog=reconstruct.EXAMPLE)(reconstruct.reconstruct)
 app.command("utility", epilog=utility.EXAMPLE)(utility.utility)
+app.command("report", epilog=report.EXAMPLE)(report.report)
+app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
+app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
+app.command("recommend", epilog=recommend.EXAMPLE)(recommend.recommend)
 app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 
 

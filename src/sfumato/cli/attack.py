@@ -39,7 +39,7 @@ EarlierOriginal = Annotated[
         "--earlier-original", metavar="DATA", help="The data that it was made from; with --earlier."
     ),
 ]
-Sample = Annotated[int, typer.Option(help="How many people of the data, and others, to look at.")]
+Sample = Annotated[int, typer.Option(help="How many rows of the data, and others, to look at.")]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Say of every attack how it is run and compared.")
 ]

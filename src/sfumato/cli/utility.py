@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,7 +125,7 @@ def _query(each: QueryErrors) -> list[str]:
         _share(each.median),
         _share(each.percentile_90),
         _share(each.coverage),
-        _share(each.width),
+        _width(each.width),
         _share(each.trivial),
         _share(each.within_2_se),
     ]
@@ -173,4 +174,13 @@ def _number(value: Any) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.1%}"
+    return "" if value is None or not isfinite(value) else f"{value:.1%}"
+
+
+def _width(value: float | None) -> str:
+    """Return how wide bounds are; most of them may be none.
+
+    >>> _width(0.25), _width(float("inf")), _width(None)
+    ('25.0%', 'no bound', '')
+    """
+    return "no bound" if value is not None and not isfinite(value) else _share(value)

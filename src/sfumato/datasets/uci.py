@@ -52,7 +52,7 @@ ADULT = _Layout(
     label="salary-class",
     labels=("<=50K", ">50K"),
 )
-_CENSUS_INCOME = _Layout(
+CENSUS_INCOME = _Layout(
     title="Census-Income",
     parts=("census-income.data", "census-income.test"),
     schema=_schema(
@@ -89,7 +89,7 @@ def load_census_income(path: str | Path) -> pa.Table:
 
     Missing cells are null ("Not in universe" is a category). Refuses a file that is not it.
     """
-    return _load(Path(path), _CENSUS_INCOME)
+    return _load(Path(path), CENSUS_INCOME)
 
 
 def _load(path: Path, layout: _Layout) -> pa.Table:

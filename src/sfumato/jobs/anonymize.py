@@ -15,7 +15,14 @@ from sfumato.jobs.doubts import about_pseudonyms, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.jobs.publication import Publication, group_count, refuse_occupied, refuse_own_fault
+from sfumato.jobs.publication import (
+    Publication,
+    group_count,
+    refuse_occupied,
+    refuse_own_fault,
+    with_declared,
+    withheld_cells,
+)
 from sfumato.jobs.recode import about_shifts, recoded, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.suppress import withheld_rows, without
@@ -97,7 +104,7 @@ def anonymize(
             with stages.stage(f"partitioning by {asked.name}"):
                 made = with_recoding(asked.release(table, randomness), steps, schema)
                 made_by[:] = [asked]
-                return _stated(made, rules, len(withheld))
+                return with_declared(made, rules, len(withheld))
 
         if against:
             release, doubts = kept_apart(
@@ -154,12 +161,6 @@ def anonymize(
     return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)
 
 
-def withheld_cells(manifest: Manifest) -> int | None:
-    """Return how many cells a release withholds, None if its method knows no such thing."""
-    cells = manifest.parameters.get("withheld_cells")
-    return cells if isinstance(cells, int) else None
-
-
 def _about_withheld(count: int) -> tuple[str, ...]:
     if not count:
         return ()
@@ -181,17 +182,3 @@ def _about_outliers(manifest: Manifest, others: int) -> tuple[str, ...]:
         f"{said}, some of them because of their sensitive values; that they are absent tells "
         "something of these values, so those people are not protected",
     )
-
-
-def _stated(release: Release, rules: Policy, withheld: int) -> Release:
-    """Return the release with what the method does not know: declared models, withheld rows."""
-    manifest = release.manifest
-    claims = [model.claim() for model in rules.declared()]
-    updated = manifest.model_copy(
-        update={
-            "guarantees": (*manifest.guarantees, *claims),
-            "suppressed": manifest.suppressed + withheld,
-            "suppressed_by_value": manifest.suppressed_by_value or withheld > 0,
-        }
-    )
-    return Release(updated, release.tables, release.hierarchies)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from sfumato.errors import InputError
 from sfumato.io.read import read_table
 from sfumato.jobs.doubts import about_pseudonyms
 from sfumato.jobs.policy import Policy
@@ -18,6 +19,8 @@ from sfumato.jobs.publication import Publication, group_count, refuse_occupied, 
 from sfumato.jobs.recode import recoded, refuse_other_steps, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.same_cuts import applied
+from sfumato.jobs.same_policy import refuse_other_policy
+from sfumato.jobs.same_types import in_same_types
 from sfumato.jobs.suppress import without
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -58,6 +61,7 @@ def apply(
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
     refuse_occupied(path, force)
+    _refuse_replacing(Path(earlier), path)
     with RecordPlace.at(record_path, path, force=force) as place:
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
@@ -65,15 +69,20 @@ def apply(
             schema = rules.schema()
         with stages.stage("reading the earlier release"):
             before = Release.load(earlier)
+            warnings += refuse_other_policy(before.manifest, rules, schema)
         with stages.stage("reading the data"):
             rows, schema, steps = recoded(read_table(data), rules, schema, randomness)
             refuse_other_steps(before, steps, schema)
+            rows = in_same_types(rows, before)
         with stages.stage("finding everybody's group"):
             share = rules.content.method.parameters.get("suppression", 0)
             release, withheld = applied(before, rows, schema, share, randomness, key)
             release = with_recoding(release, steps, schema)
         with stages.stage("auditing"):
             refuse_own_fault(release)
+        with stages.stage("measuring"):
+            loss = ncp(release, encode(without(rows, withheld), schema))
+            warnings += about_pseudonyms(schema)
         with stages.stage("writing"):
             output = rules.content.output
             release.save(
@@ -82,8 +91,6 @@ def apply(
                 force=force,
                 formula_guard=output.formula_guard if formula_guard is None else formula_guard,
             )
-        warnings += about_pseudonyms(schema)
-        loss = ncp(release, encode(without(rows, withheld), schema))
         place.fill(
             RunRecord(
                 data=os.fspath(data),
@@ -97,3 +104,13 @@ def apply(
             )
         )
     return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)
+
+
+def _refuse_replacing(earlier: Path, out: Path) -> None:
+    """Refuse (InputError) to write over the release that is read, or into or around it."""
+    here, there = earlier.resolve(), out.resolve()
+    if here == there or here in there.parents or there in here.parents:
+        raise InputError(
+            f"'{out}' is, holds or lies in the earlier release, which would be lost; choose "
+            "another name"
+        )

@@ -63,6 +63,8 @@ def spelled(value: Any) -> str:
         return "[" + ", ".join(spelled(each) for each in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None:
+        return "null"
     if isinstance(value, int | float):
         return str(value)
     text = str(value)

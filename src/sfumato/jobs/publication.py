@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.audit import audit
 from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
+from sfumato.jobs.policy import Policy
 from sfumato.release import Manifest, Release
 from sfumato.release.manifest import MANIFEST
 from sfumato.utility import Ncp
@@ -26,6 +27,11 @@ class Publication:
     ncp: Ncp | None
     warnings: tuple[str, ...]
     timings: Mapping[str, float]
+
+    @property
+    def withheld_cells(self) -> int | None:
+        """How many cells are withheld, None if the method knows no such thing."""
+        return withheld_cells(self.manifest)
 
 
 def refuse_occupied(path: Path, force: bool) -> None:
@@ -59,3 +65,26 @@ def group_count(release: Release) -> int:
     if table is None:
         return 0
     return int(pc.count_distinct(release.tables[table.name]["group"]).as_py())
+
+
+def withheld_cells(manifest: Manifest) -> int | None:
+    """Return how many cells a release withholds, None if its method knows no such thing."""
+    cells = manifest.parameters.get("withheld_cells")
+    if cells is None:
+        counted = manifest.parameters.get("suppressed_cells")  # of local-suppression, by attribute
+        cells = counted.get("total") if isinstance(counted, Mapping) else None
+    return cells if isinstance(cells, int) else None
+
+
+def with_declared(release: Release, rules: Policy, withheld: int) -> Release:
+    """Return the release with what the method does not know: declared models, withheld rows."""
+    manifest = release.manifest
+    claims = [model.claim() for model in rules.declared()]
+    updated = manifest.model_copy(
+        update={
+            "guarantees": (*manifest.guarantees, *claims),
+            "suppressed": manifest.suppressed + withheld,
+            "suppressed_by_value": manifest.suppressed_by_value or withheld > 0,
+        }
+    )
+    return Release(updated, release.tables, release.hierarchies)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.answers import Answerer, Result
-from sfumato.answers.select import select
 from sfumato.errors import InputError, ParameterError
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.predicates.places import of_query
@@ -20,7 +19,7 @@ MAX_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A query as it was asked, and its answer."""
+    """A query as it was asked, without blanks around it, and its answer."""
 
     query: str
     result: Result
@@ -51,13 +50,14 @@ def query(
         raise ParameterError('give either one query, as in "SELECT COUNT(*)", or a file of queries')
     stages = Stages(progress)
     with stages.stage("reading the release"):
-        texts = {"": text} if text is not None else _lines(Path(file or ""))
+        texts = {"": text} if text is not None else read_lines(Path(file or ""))
         answerer = Answerer(Release.load(release))
     with stages.stage("answering"):
-        names = answerer.columns
-        asked = {place: _at(place, select, each, names) for place, each in texts.items()}
+        asked = {place: _at(place, answerer.read, each) for place, each in texts.items()}
         ask = partial(answerer.query, weighted=weighted)
-        return [Answered(each, _at(place, ask, asked[place])) for place, each in texts.items()]
+        return [
+            Answered(each.strip(), _at(place, ask, asked[place])) for place, each in texts.items()
+        ]
 
 
 def _at(place: str, ask: Any, *arguments: Any) -> Any:
@@ -69,7 +69,7 @@ def _at(place: str, ask: Any, *arguments: Any) -> Any:
         raise ParameterError(f"{place}{error}") from None
 
 
-def _lines(path: Path) -> dict[str, str]:
+def read_lines(path: Path) -> dict[str, str]:
     """Return the queries of a file by their places."""
     try:
         with path.open("rb") as file:
@@ -85,7 +85,7 @@ def _lines(path: Path) -> dict[str, str]:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}: line {line} is not UTF-8 text; save it as UTF-8") from None
     texts = {
-        f"{path}, line {number}: ": line.strip()
+        f"{path}, line {number}: ": line.rstrip()  # places count the blanks before it
         for number, line in enumerate(lines, start=1)
         if line.strip() and not line.lstrip().startswith("--")
     }

@@ -81,12 +81,12 @@ def method_of(policy: PolicyFile) -> Method:
 
 def declared_by(policy: PolicyFile) -> tuple[Model, ...]:
     """Return the models under `guarantees` that files cannot show."""
-    return tuple(model for model in _guarantees(policy) if not model.checkable)
+    return tuple(model for model in guarantees_of(policy) if not model.checkable)
 
 
 def unprotected(policy: PolicyFile) -> tuple[str, ...]:
     """Return a warning for every sensitive attribute that no model protects."""
-    protected = {name for model in _guarantees(policy) for name in model.needs}
+    protected = {name for model in guarantees_of(policy) for name in model.needs}
     if policy.method.name not in ("mondrian", "full-domain") or _asked_of_method(policy):
         return ()
     return tuple(
@@ -147,13 +147,13 @@ def _models(policy: PolicyFile) -> tuple[Model, ...]:
     models = [
         model
         for name, attribute in sensitive.items()
-        for model in _models_of(name, attribute, defaults, k)
+        for model in models_of(name, attribute, defaults, k)
     ]
-    models += [model for model in _guarantees(policy) if model.checkable]
+    models += [model for model in guarantees_of(policy) if model.checkable]
     return tuple(dict.fromkeys(models))
 
 
-def _models_of(
+def models_of(
     name: str, attribute: AttributePolicy, defaults: Mapping[str, Any], k: Any
 ) -> list[Model]:
     """Return the models of one attribute; its own keys win over those of the method."""
@@ -195,7 +195,11 @@ def _models_of(
     return models
 
 
-def _guarantees(policy: PolicyFile) -> list[Model]:
+def guarantees_of(policy: PolicyFile) -> list[Model]:
+    """Return the models under `guarantees`.
+
+    Refuses (ParameterError) entries that are none, or about attributes that are not sensitive.
+    """
     models = []
     for number, claim in enumerate(policy.guarantees, start=1):
         try:
@@ -254,7 +258,7 @@ def _refuse_of_sets(policy: PolicyFile) -> None:
                 f"`attributes.{name}.{key}`: {policy.method.name} cannot be asked for it; "
                 "use sensitive-qid"
             )
-    for number, model in enumerate(_guarantees(policy), start=1):
+    for number, model in enumerate(guarantees_of(policy), start=1):
         if isinstance(model, SetModel):
             raise ParameterError(
                 f"`guarantees`, entry {number}: {model.name} is about random sets, which "
@@ -293,7 +297,7 @@ def _only_l(policy: PolicyFile, fields: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_not_kept(policy: PolicyFile, parameters: Mapping[str, Any]) -> None:
     """Refuse guarantees that the method does not give anyway."""
     name = policy.method.name
-    for number, model in enumerate(_guarantees(policy), start=1):
+    for number, model in enumerate(guarantees_of(policy), start=1):
         if model.checkable and not _is_kept(model, parameters):
             other = SensitiveQID.name if isinstance(model, SetModel) else Mondrian.name
             advice = "ask the method for more" if other == name else f"use {other}"

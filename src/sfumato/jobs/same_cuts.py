@@ -20,11 +20,14 @@ from sfumato.attacks.axis import Published, parsed
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.stage import set_stage
 from sfumato.attacks.view import Block, View
+from sfumato.audit.withheld_cells import KEY as SUPPRESSED_CELLS
+from sfumato.audit.withheld_cells import withheld_cells
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.jobs.cut_tree import NOWHERE, Cells, assigned
 from sfumato.jobs.same_levels import at_same_levels, listed
+from sfumato.jobs.same_types import in_same_order, in_same_types
 from sfumato.jobs.suppress import without
-from sfumato.methods import FullDomain
+from sfumato.methods import FullDomain, LocalSuppression, Mondrian
 from sfumato.methods.controlled import check_suppression, most_withheld
 from sfumato.models import Model, from_claim
 from sfumato.models.counting import group_statistics
@@ -50,6 +53,9 @@ _NONE = np.zeros(0, np.int64)
 # What a manifest's parameters have if cells are not their people's own, generalised.
 _NOT_THEIR_OWN = ("sample", "perturb", "fakes", "microaggregated", "transitions")
 
+# Other methods have no such parameter, full-domain's refusals are its own.
+_ADVICE = "Publish anew, or state a larger share that may be withheld (`suppression` of `method`)"
+
 
 def reapply(
     earlier: Release,
@@ -64,8 +70,8 @@ def reapply(
 
     *Guarantee*: the claims of the earlier release hold for the new one, on its own records.
     *Refuses* (ParameterError): releases whose cells do not cover their people's own values, and
-    data that do not fit; (Infeasible) more records than the share `suppression` that no group
-    covers, or whose group would break a claim.
+    data that do not fit, columns of other types among them; (Infeasible) more records than the
+    share `suppression` that no group covers, or whose group would break a claim.
 
     >>> from sfumato import Mondrian
     >>> schema = Schema.of(age="quasi-identifier", disease="sensitive")
@@ -76,7 +82,8 @@ def reapply(
     ['[25, 28]', '[41, 47]']
     """
     found = randomness or Randomness.fresh()
-    return applied(earlier, as_arrow(data), schema, suppression, found, key)[0]
+    rows = in_same_types(as_arrow(data), earlier)
+    return applied(earlier, rows, schema, suppression, found, key)[0]
 
 
 def applied(
@@ -87,7 +94,10 @@ def applied(
     randomness: Randomness,
     key: bytes | None = None,
 ) -> tuple[Release, Ints]:
-    """Return the new release, and the rows that it withholds; `key` is that of pseudonyms."""
+    """Return the new release, and the rows that it withholds; `key` is that of pseudonyms.
+
+    The rows are in the types of the earlier release (`same_types.py`).
+    """
     check_suppression(suppression, "apply")
     models = _claimed(earlier)
     table = with_tokens(encode(rows, schema), rows, key)
@@ -112,7 +122,7 @@ def applied(
     while True:
         withheld = np.flatnonzero(group == NOWHERE)
         if len(withheld) > allowed or len(withheld) == len(group):
-            raise _refusal(group, broken, strays, allowed)
+            raise _refusal(earlier, group, broken, strays, allowed)
         kept = without(rows, withheld)
         table = with_tokens(encode(kept, schema), kept, key)
         shown, ids = np.unique(group[group != NOWHERE], return_inverse=True)
@@ -123,7 +133,7 @@ def applied(
         if not failing:
             break
         if not allowed:
-            raise _refusal(group, broken, strays, allowed)
+            raise _refusal(earlier, group, broken, strays, allowed)
         group[np.isin(group, np.concatenate([shown[fails] for fails in failing.values()]))] = (
             NOWHERE
         )
@@ -153,7 +163,13 @@ def _published(
         cells = [*parsed(published), None]
         own = [cells[code] for code in _codes_of_groups(block, name)[shown]]
         columns[name], known[name] = same_cells(
-            kept[name], columns[name].attribute, groups, own, published.hierarchy, rng=rng
+            kept[name],
+            in_same_order(columns[name].attribute, published.entry, kept[name]),
+            groups,
+            own,
+            published.hierarchy,
+            rng=rng,
+            or_star=earlier.manifest.method == LocalSuppression.name,
         )
     recoded = replace(table, columns=tuple(columns.values()))
     release = assemble(
@@ -164,7 +180,21 @@ def _published(
         parameters=_parameters(earlier),
         is_test=randomness.is_test,
     )
-    return with_households(release, table)
+    return with_households(_recounted(release), table)
+
+
+def _recounted(release: Release) -> Release:
+    """Return the release, whose manifest counts its own withheld cells if it counts any."""
+    manifest = release.manifest
+    stated = manifest.parameters.get(SUPPRESSED_CELLS)
+    counted = stated.get("by") if isinstance(stated, dict) else None
+    if not isinstance(counted, dict):
+        return release
+    by = {name: withheld_cells(release.tables["records"], name) for name in counted}
+    counts = {"total": sum(by.values()), "by": by}
+    parameters = {**manifest.parameters, SUPPRESSED_CELLS: counts}
+    updated = manifest.model_copy(update={"parameters": parameters})
+    return Release(updated, release.tables, release.hierarchies)
 
 
 def _parameters(earlier: Release) -> dict[str, Any]:
@@ -239,7 +269,9 @@ def _failing(table: Table, groups: Groups, models: Sequence[Model]) -> dict[Mode
     return {model: fails for model, fails in found.items() if len(fails)}
 
 
-def _refusal(group: Ints, broken: Mapping[Model, Ints], strays: int, allowed: int) -> Infeasible:
+def _refusal(
+    earlier: Release, group: Ints, broken: Mapping[Model, Ints], strays: int, allowed: int
+) -> Infeasible:
     """Return why the cuts cannot be applied, in numbers of groups and records."""
     sizes = np.bincount(group[group != NOWHERE], minlength=1)
     parts = [f"no group has a place for {strays} of {len(group)} records"] if strays else []
@@ -249,7 +281,7 @@ def _refusal(group: Ints, broken: Mapping[Model, Ints], strays: int, allowed: in
     limit = f"; {allowed} records may be withheld" if allowed else ""
     return Infeasible(
         f"the cuts of the earlier release do not do for these data: {'; '.join(parts)}{limit}. "
-        "Publish anew, or state a larger share that may be withheld (`suppression` of `method`)"
+        f"{_ADVICE if earlier.manifest.method == Mondrian.name else 'Publish anew'}"
     )
 
 

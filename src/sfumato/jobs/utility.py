@@ -12,13 +12,14 @@ from sfumato.answers import to_microdata
 from sfumato.answers.set_microdata import names_of_rows
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.io.read import read_table
+from sfumato.jobs.folds import Folds
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.recode import recoded
 from sfumato.predicates.expression import unknown_column
 from sfumato.randomness import Randomness
 from sfumato.recoding import shifted_columns
-from sfumato.release import Release
+from sfumato.release import Manifest, Release
 from sfumato.release.beside import beside
 from sfumato.utility.learning import Learned, learning_accuracy
 from sfumato.utility.original import coded_original
@@ -43,11 +44,11 @@ def utility(
     """Return all utility metrics that apply to the release of a folder, against its data.
 
     The policy tells of hierarchies and orders that a release does not publish whole. `learn`
-    names an attribute to be predicted from the others: rows are published anew by the policy's
-    method, and original rows that were not among them are the test.
+    names an attribute to be predicted from the others: rows are published anew as the policy says,
+    and original rows that were not among them are the test.
 
     Refuses (SfumatoError) what cannot be read, data that the release cannot be of, `learn` without
-    a policy, and a column to learn that is not published.
+    a policy or with that of another method, and a column to learn that is not published.
     """
     if learn is not None and policy is None:
         raise ParameterError("learning publishes rows anew for each test, so it needs the policy")
@@ -61,6 +62,8 @@ def utility(
             rules = Policy.load(Path(policy))
             schema = rules.schema()
     names = names_of_rows(loaded.manifest)
+    if learn is not None and rules is not None:
+        _refuse_other_method(loaded.manifest, rules)
     if learn is not None and learn not in names:
         raise ParameterError(f"nothing to learn: {unknown_column(learn, names)}")
     with stages.stage("reading the original"):
@@ -80,28 +83,37 @@ def utility(
     if learn is not None and rules is not None:
         with stages.stage("learning"):
             try:
-                found.learned = _learned(data, rules, learn, pair.release, randomness)
-                found.notes.append(_about_learning(data))
+                folds = Folds(rules)
+                found.learned = _learned(data, folds, learn, pair.release, randomness)
+                found.notes += [_about_learning(data), *folds.notes(loaded.manifest)]
             except SfumatoError as error:
                 found.undefined["learning"] = str(error)
     return found
 
 
+def _refuse_other_method(manifest: Manifest, rules: Policy) -> None:
+    name = rules.method().name
+    if name != manifest.method:
+        raise ParameterError(
+            f"the release was made by {manifest.method} and the policy is for {name}; learning "
+            "publishes rows anew, so it needs the policy of the release"
+        )
+
+
 def _learned(
-    data: pa.Table, rules: Policy, target: str, release: Release, randomness: Randomness
+    data: pa.Table, folds: Folds, target: str, release: Release, randomness: Randomness
 ) -> Learned:
     rng = randomness.generator("learning")
     if data.num_rows > LEARNING_ROWS:
         chosen = np.sort(rng.choice(data.num_rows, LEARNING_ROWS, replace=False))
         data = data.take(pa.array(chosen))
-    method = rules.method()
-    data, schema, steps = recoded(data, rules, rules.schema(), randomness)
+    data, schema, steps = recoded(data, folds.rules, folds.rules.schema(), randomness)
     if target in shifted_columns(steps):
         raise ParameterError(f"the dates of '{target}' were shifted, so none is right or wrong")
     names = names_of_rows(release.manifest)
     return learning_accuracy(
         data,
-        lambda rows: method.publish(rows, schema, randomness=Randomness(rng.bytes(32))),
+        lambda rows: folds.publish(rows, schema, Randomness(rng.bytes(32))),
         target,
         features=[name for name in names if name != target],
         rows_of=to_microdata,
@@ -112,4 +124,4 @@ def _learned(
 
 def _about_learning(data: pa.Table) -> str:
     rows = min(data.num_rows, LEARNING_ROWS)
-    return f"learning: {FOLDS} folds of {rows} rows, published anew by the policy's method"
+    return f"learning: {FOLDS} folds of {rows} rows, published anew as the policy says"

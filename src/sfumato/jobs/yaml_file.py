@@ -71,6 +71,11 @@ for _tag, (_pattern, _starts) in _PLAIN.items():
     _Loader.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), _starts)
 
 
+def plain_data(text: str) -> Any:
+    """Return the plain data in a text of YAML, as `read_yaml` reads it from a file."""
+    return yaml.load(text, Loader=_Loader)
+
+
 def read_yaml(path: Path) -> Any:
     """Return the plain data in a YAML file: mappings with text keys, lists, texts, numbers.
 
@@ -87,7 +92,7 @@ def read_yaml(path: Path) -> Any:
     if len(raw) > MAX_BYTES:
         raise SchemaError(f"{path}: larger than {MAX_BYTES >> 20} MiB; is this the right file?")
     try:
-        return yaml.load(raw.decode("utf-8-sig"), Loader=_Loader)
+        return plain_data(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SchemaError(f"{path}: line {line} is not UTF-8 text; save it as UTF-8") from None

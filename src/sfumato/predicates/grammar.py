@@ -6,9 +6,10 @@ from sqlglot import ParseError, Parser, Token, TokenType, exp
 
 from sfumato.errors import ParameterError
 from sfumato.predicates.places import refusal
+from sfumato.predicates.sequence import CONSTANTS
 from sfumato.predicates.tokens import MAX_DEPTH, MAX_LENGTH, describe, is_name
 
-_CONSTANTS = frozenset((TokenType.NULL, TokenType.TRUE, TokenType.FALSE))
+_Kinds = type[exp.Expression] | tuple[type[exp.Expression], ...]
 
 
 def tree_of(tokens: list[Token], text: str) -> exp.Expression:
@@ -28,7 +29,9 @@ def tree_of(tokens: list[Token], text: str) -> exp.Expression:
         raise refusal(0, "this is no condition") from None
     if not isinstance(tree, exp.Expression):
         raise refusal(0, "this is no condition")
-    _place_constants(tree, tokens)
+    _place(tree, (exp.Null, exp.Boolean), [t for t in tokens if t.token_type in CONSTANTS])
+    _place(tree, exp.Neg, [t for t in tokens if t.token_type is TokenType.DASH])
+    _place(tree, exp.Paren, _parentheses(tokens))
     return tree
 
 
@@ -39,12 +42,21 @@ def _plain(token: Token) -> Token:
     return Token(TokenType.IDENTIFIER, token.text, start=token.start, end=token.end)
 
 
-def _place_constants(tree: exp.Expression, tokens: list[Token]) -> None:
-    """Note where constants stand, which sqlglot does for all other leaves: in the same order."""
-    nodes = [node for node in tree.dfs() if isinstance(node, exp.Null | exp.Boolean)]
-    places = [token.start for token in tokens if token.token_type in _CONSTANTS]
-    for node, start in zip(nodes, places, strict=False):
-        node.meta["start"] = start
+def _place(tree: exp.Expression, kinds: _Kinds, tokens: list[Token]) -> None:
+    """Note where nodes stand of which sqlglot does not, unlike leaves: in the same order."""
+    nodes = [node for node in tree.dfs() if isinstance(node, kinds)]
+    for node, token in zip(nodes, tokens, strict=False):
+        node.meta["start"] = token.start
+
+
+def _parentheses(tokens: list[Token]) -> list[Token]:
+    """Return those that open, without the lists of IN."""
+    befores = [None, *(token.token_type for token in tokens)]
+    return [
+        token
+        for before, token in zip(befores, tokens, strict=False)
+        if token.token_type is TokenType.L_PAREN and before is not TokenType.IN
+    ]
 
 
 def _refusal_near(tokens: list[Token], start: int) -> ParameterError:

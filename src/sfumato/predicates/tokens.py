@@ -13,6 +13,7 @@ from sqlglot import Token, TokenError, Tokenizer, TokenType
 
 from sfumato.predicates.expression import RESERVED_WORDS
 from sfumato.predicates.places import refusal
+from sfumato.predicates.sequence import COMPARES, RANGES, check_sequence
 
 MAX_LENGTH = 50_000
 MAX_DEPTH = 32
@@ -21,14 +22,11 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 _CLOSED_QUOTES = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|`(?:[^`]|``)*+`""")
 
-_COMPARES = frozenset(
-    (TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE)
-)
 _NAMES = frozenset((TokenType.VAR, TokenType.IDENTIFIER))
 _LITERALS = frozenset((TokenType.STRING, TokenType.NUMBER))
 _OPERANDS = _NAMES | _LITERALS
 _ALLOWED = (
-    _COMPARES
+    COMPARES
     | _OPERANDS
     | {TokenType[word] for word in RESERVED_WORDS}
     | {TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DASH, TokenType.DOT}
@@ -36,12 +34,12 @@ _ALLOWED = (
 # After one of these a dash subtracts, and a dot selects.
 _OPERAND_ENDS = _OPERANDS | {TokenType.R_PAREN}
 # After one of these something must follow that the others are not.
-_JOINS = _COMPARES | {TokenType.AND, TokenType.OR, TokenType.COMMA}
-_RANGES = frozenset((TokenType.IN, TokenType.BETWEEN, TokenType.LIKE))
-_OPEN = _JOINS | _RANGES | {TokenType.NOT, TokenType.IS, TokenType.ESCAPE, TokenType.L_PAREN}
-_NOT_TO_FOLLOW = _JOINS | _RANGES | {TokenType.IS, TokenType.ESCAPE, TokenType.R_PAREN}
+_JOINS = COMPARES | {TokenType.AND, TokenType.OR, TokenType.COMMA}
+_OPEN = _JOINS | RANGES | {TokenType.NOT, TokenType.IS, TokenType.ESCAPE, TokenType.L_PAREN}
+_NOT_TO_FOLLOW = _JOINS | RANGES | {TokenType.IS, TokenType.ESCAPE, TokenType.R_PAREN}
 # Words that a message may repeat: nobody's data. Some come in twos, such as SIMILAR TO.
 _SQL_WORDS = frozenset(word for words in Tokenizer.KEYWORDS for word in words.split())
+_SQL_WORDS |= {"SYMMETRIC", "ASYMMETRIC"}
 # What stands before a text to say that it is a date.
 _TYPES = {"DATE": TokenType.DATE, "TIMESTAMP": TokenType.TIMESTAMP}
 
@@ -98,6 +96,7 @@ def tokenize(text: str) -> list[Token]:
     end = Token(TokenType.R_PAREN, "the end", start=len(text))
     for before, token in pairwise((start, *tokens, end)):
         _check_pair(before, token)
+    check_sequence(tokens, describe)
     return _with_types(tokens)
 
 
@@ -152,7 +151,7 @@ def _check_pair(before: Token, token: Token) -> None:
         is_keyword = first is TokenType.VAR and before.text.upper() in _SQL_WORDS
         blamed = before if is_keyword else token
         raise refusal(blamed.start, f"{describe(blamed)} cannot stand here")
-    is_negated_range = first is TokenType.NOT and second in _RANGES
+    is_negated_range = first is TokenType.NOT and second in RANGES
     if first in _OPEN and second in _NOT_TO_FOLLOW and not is_negated_range:
         raise refusal(token.start, f"something is missing before {describe(token)}")
 

@@ -60,17 +60,17 @@ def translate(node: exp.Expression) -> Predicate:
             _only(node, "this")
             return Not(translate(node.this))
         case exp.Column():
-            return Comparison(_column(node), "=", True, (_start(node),))
+            return Comparison(_column(node), "=", True, (_place(node),))
         case exp.In():
             _only(node, "this", "expressions")
             if not node.expressions:
                 raise _refusal(node, "IN needs a list of literals in parentheses")
             column, items = _column(node.this), node.expressions
-            return OneOf(column, tuple(map(_literal, items)), tuple(map(_start, items)))
+            return OneOf(column, tuple(map(_literal, items)), tuple(map(_place, items)))
         case exp.Between():
             _only(node, "this", "low", "high")
             low, high = node.args["low"], node.args["high"]
-            places = _start(low), _start(high)
+            places = _place(low), _place(high)
             return Between(_column(node.this), _literal(low), _literal(high), places)
         case exp.Is():
             _only(node, "this", "expression")
@@ -94,10 +94,11 @@ def _comparison(node: exp.Expression) -> Predicate:
     if type(node.this) in _OPERATORS:
         return _between_comparisons(node.this, operator, right)
     if isinstance(left, exp.Column):
-        return Comparison(_column(left), operator, _literal(right), (_start(right),))
+        return Comparison(_column(left), operator, _literal(right), (_place(right),))
     if isinstance(right, exp.Column):
-        return Comparison(_column(right), _MIRRORED[operator], _literal(left), (_start(left),))
-    raise _refusal(node, "a comparison needs a column on one side and a literal on the other")
+        return Comparison(_column(right), _MIRRORED[operator], _literal(left), (_place(left),))
+    what = "a comparison needs a column on one side and a literal on the other"
+    raise _refusal(left if _is_literal(left) else node, what)
 
 
 def _between_comparisons(inner: exp.Expression, operator: Operator, high: exp.Expression) -> And:
@@ -109,8 +110,8 @@ def _between_comparisons(inner: exp.Expression, operator: Operator, high: exp.Ex
         )
     _only(inner, "this", "expression")
     column = _column(inner.expression)
-    low = Comparison(column, _MIRRORED[first], _literal(inner.this), (_start(inner.this),))
-    return And((low, Comparison(column, operator, _literal(high), (_start(high),))))
+    low = Comparison(column, _MIRRORED[first], _literal(inner.this), (_place(inner.this),))
+    return And((low, Comparison(column, operator, _literal(high), (_place(high),))))
 
 
 def _like(node: exp.Expression, escape: exp.Expression | None) -> Predicate:
@@ -129,7 +130,7 @@ def _like(node: exp.Expression, escape: exp.Expression | None) -> Predicate:
             "write !% and !_ and add ESCAPE '!')",
         )
     prefix, is_open = found
-    places = (_start(node.expression),)
+    places = (_place(node.expression),)
     leaf = Prefix(column, prefix, places) if is_open else Comparison(column, "=", prefix, places)
     return Not(leaf) if node.args.get("negate") else leaf
 
@@ -146,11 +147,16 @@ def _prefix(pattern: str, escape: str) -> tuple[str, bool] | None:
 
 
 def _column(node: exp.Expression) -> str:
-    node = _unwrapped(node)
-    if not isinstance(node, exp.Column):
-        raise _refusal(node, "the name of a column belongs here")
-    _only(node, "this")
-    return str(node.name)
+    inner = _unwrapped(node)
+    if not isinstance(inner, exp.Column):
+        # a condition in parentheses is refused as a whole: there may be a column in it
+        raise _refusal(inner if _is_literal(inner) else node, "the name of a column belongs here")
+    _only(inner, "this")
+    return str(inner.name)
+
+
+def _is_literal(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Literal | exp.Neg | exp.Boolean | exp.Null | exp.Cast)
 
 
 def _literal(node: exp.Expression) -> Value:
@@ -176,7 +182,8 @@ def _literal(node: exp.Expression) -> Value:
                 raise _refusal(node, f"{kind} needs its ISO form, such as '{example}'") from None
         case exp.Null():
             raise _refusal(node, "nothing compares with NULL; write IS NULL or IS NOT NULL")
-    raise _refusal(node, "a literal belongs here: a text in single quotes, a number, a date")
+    whole = node.parent if isinstance(node.parent, exp.Paren) else node
+    raise _refusal(whole, "a literal belongs here: a text in single quotes, a number, a date")
 
 
 def _number(node: exp.Expression, text: str) -> int | Decimal:
@@ -211,6 +218,11 @@ def _only(node: exp.Expression, *known: str) -> None:
 
 def _refusal(node: exp.Expression, what: str) -> ParameterError:
     return refusal(_start(node), what)
+
+
+def _place(node: exp.Expression) -> int:
+    """Return where a literal begins, without the parentheses around it."""
+    return _start(_unwrapped(node))
 
 
 def _start(node: exp.Expression) -> int:

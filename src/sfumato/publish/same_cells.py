@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.publish.generalize import GeneralizedColumn, generalize
+from sfumato.publish.suppress import differing
 from sfumato.release import cells
 from sfumato.release.cells import Cell, Exact, Node, Range, Star, ValueSet
 from sfumato.schema.attribute import Attribute
@@ -29,13 +30,17 @@ def same_cells(
     hierarchy: Hierarchy | None,
     *,
     rng: np.random.Generator,
+    or_star: bool = False,
 ) -> tuple[Column, GeneralizedColumn]:
     """Return a coded quasi-identifier, and for every group the cell that it had earlier.
 
     `earlier` has a cell a group, None for a missing one; `hierarchy` is what its labels are of.
     Where a row of the group has a value that the cell does not cover, it is widened: to the lowest
-    common node, to the range or to the set of both.
+    common node, to the range or to the set of both, and with `or_star`, of methods whose cells are
+    exact or withheld, to `*`.
     """
+    if or_star:
+        attribute = replace(attribute, hierarchy=None)
     column = encode(pa.table({attribute.name: values}), Schema((attribute,))).columns[0]
     if column.tree is not None:
         return column, _lifted(generalize(column, groups, rng=rng), earlier, hierarchy)
@@ -47,10 +52,17 @@ def same_cells(
     within = Groups(np.concatenate([groups.ids, owners]), groups.count)
     found = generalize(wide, within, rng=rng)
     stars = np.array([isinstance(cell, Star) for cell in earlier], np.bool_)
+    if or_star:
+        stars |= differing(wide, within)
     if stars.any():
-        cell_of_group = np.where(stars, len(found.texts), found.cell_of_group).astype(np.int32)
+        shown = wide.codes[~stars[within.ids]]
         found = replace(
-            found, texts=[*found.texts, cells.STAR], cell_of_group=cell_of_group, is_exact=False
+            found,
+            texts=[*found.texts, cells.STAR],
+            cell_of_group=np.where(stars, len(found.texts), found.cell_of_group).astype(np.int32),
+            # what stands under `*` alone is told by no cell, and so by no domain
+            named=np.intersect1d(found.named, shown).astype(np.int32),
+            is_exact=False,
         )
     return replace(wide, codes=wide.codes[: len(groups.ids)].copy()), found
 

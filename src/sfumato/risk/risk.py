@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.markup import join, table
 from sfumato.risk.adversaries import Levels
 from sfumato.risk.classes import Bar, Below
 from sfumato.risk.estimate import Estimate
@@ -52,6 +53,22 @@ class Risk:
     def sample_uniques(self) -> Below:
         """The records that nobody else's equals."""
         return self.below[0]
+
+    def _repr_html_(self) -> str:
+        """Return the classes and the risk of being recognised as tables, for notebooks."""
+        classes = [[f"fewer than {e.k}", f"{e.records:,}", f"{e.share:.2%}"] for e in self.below]
+        rows = [["prosecutor", f"{self.prosecutor.highest:.4f}", f"{self.prosecutor.mean:.4f}"]]
+        rows += [
+            [f"journalist ({how})", f"{each.highest:.4f}", f"{each.mean:.4f}"]
+            for how, each in self.journalist.items()
+        ]
+        title = f"{self.records:,} records, by {', '.join(self.columns)}"
+        return join(
+            [
+                table(["people with the same values", "records", "share"], classes, title),
+                table(["adversary", "highest risk", "mean risk"], rows),
+            ]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""

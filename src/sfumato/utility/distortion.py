@@ -63,7 +63,7 @@ def distortion_ratio(release: Release, hierarchies: Mapping[str, Hierarchy]) -> 
     for entry in manifest.attributes:
         if entry.role not in _GENERALISED:
             continue
-        texts, counts = _counted_cells(release, entry.name)
+        texts, counts = counted_cells(release, entry.name)
         own = release.hierarchies.get(entry.name)
         ladder = _Ladder(entry, hierarchies.get(entry.name), own)
         try:
@@ -77,7 +77,7 @@ def distortion_ratio(release: Release, hierarchies: Mapping[str, Hierarchy]) -> 
     return distortion / max(cells, 1)
 
 
-def _counted_cells(release: Release, name: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+def counted_cells(release: Release, name: str) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Return the different texts of an attribute's cells and how many records have each.
 
     More counts may follow: those of cells that are exact because of their type, or missing.
@@ -111,7 +111,7 @@ class _Ladder:
         self._level: dict[str, int] = {}
         for level in range(self._height, 0, -1):
             self._level |= {row[level]: level for row in rows}
-        self._below = _values_below(published, entry.dtype)
+        self._below = values_below(published, entry.dtype)
         inner = self._level.keys() - self._row.keys() | self._below.keys() - self._row.keys()
         self._labels = frozenset(inner - {ROOT})
         self._listed = {}
@@ -177,7 +177,7 @@ class _Ladder:
         return found
 
 
-def _values_below(hierarchy: Hierarchy | None, dtype: pa.DataType) -> dict[str, list[str]]:
+def values_below(hierarchy: Hierarchy | None, dtype: pa.DataType) -> dict[str, list[str]]:
     """Return the leaves below each inner label of a published hierarchy.
 
     A text that is its own label may be a node whose values were not published, and counts as one;

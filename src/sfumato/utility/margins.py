@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,8 +23,23 @@ Codes = npt.NDArray[np.int32]
 
 # Numbers with more values are taken by so many equally wide intervals.
 INTERVALS = 10
+BETWEEN = " to "
+REST = "all others"
 # Of other attributes so many values, the most frequent ones, are told apart.
 MOST_VALUES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares of an attribute's values, or of intervals of its numbers, before and after.
+
+    `is_line` says that labels stand in the order of numbers, so that a chart must not sort them.
+    """
+
+    labels: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    is_line: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +47,8 @@ class Margin:
     """The distances of two distributions over one attribute, or over a pair: of shares, not rows.
 
     For a pair, `association` is the mean-square contingency (0 independent, 1 determined) in the
-    original and in the release, and `correlation` Pearson's of two numbers, where defined.
+    original and in the release, and `correlation` Pearson's of two numbers, where defined. Of one
+    attribute, `shares` are what was compared.
     """
 
     attributes: tuple[str, ...]
@@ -40,6 +57,7 @@ class Margin:
     hellinger: float
     association: tuple[float, float] | None = None
     correlation: tuple[float, float] | None = None
+    shares: Shares | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -66,15 +84,26 @@ class Sides(Protocol):
         """Return both correlations of two attributes with numbers, None of others."""
         ...
 
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """Return what the cells of one attribute's tables are; None stands for a missing value."""
+        ...
+
 
 def margin(sides: Sides, names: Sequence[str]) -> Margin:
     """Return how far two cross tables are from each other, of one attribute or of two."""
     before, after = (_shares(counts) for counts in sides.counts(names))
     distances = l1(before, after), l2(before, after), hellinger(before, after)
     if len(names) == 1:
-        return Margin(tuple(names), *distances)
+        return Margin(tuple(names), *distances, shares=_told(sides.labels(names[0]), before, after))
     association = contingency(before), contingency(after)
     return Margin(tuple(names), *distances, association, sides.correlation(names))
+
+
+def _told(labels: Sequence[str | None], before: Reals, after: Reals) -> Shares:
+    """Return both distributions with the names of their cells."""
+    told = tuple("missing" if label is None else label for label in labels)
+    is_line = any(BETWEEN in label for label in told)
+    return Shares(told, tuple(before.tolist()), tuple(after.tolist()), is_line)
 
 
 def contingency(shares: Reals) -> float:
@@ -137,12 +166,18 @@ class Rows:
         )
         return None if before is None or after is None else (before, after)
 
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """Return the intervals of numbers, or the values that are told apart, in their order."""
+        column = self._original[name]
+        if _is_fine(column):
+            return (*interval_texts(column), None)
+        return (*(to_texts(column.values.take(pa.array(_kept(column)))).to_pylist()), REST, None)
+
     def _codes(self, name: str) -> tuple[Codes, Codes, int]:
         if name not in self._coded:
             column = self._original[name]
             released = released_column(self._released[name], column)
-            is_fine = column.kind is Kind.NUMERIC and column.cardinality > INTERVALS
-            make = _intervals if is_fine else _values
+            make = _intervals if _is_fine(column) else _values
             self._coded[name] = make(column, released)
         return self._coded[name]
 
@@ -165,6 +200,23 @@ def released_column(cells: pa.ChunkedArray, original: Column) -> Column:
     return Column(original.attribute, found.codes, values, values.type)
 
 
+def _is_fine(column: Column) -> bool:
+    return column.kind is Kind.NUMERIC and column.cardinality > INTERVALS
+
+
+def interval_texts(column: Column) -> list[str]:
+    """Return how the ten intervals of a column's numbers are written."""
+    edges = np.linspace(float(column.points.min()), float(column.points.max()), INTERVALS + 1)
+    dtype = column.values.type
+    if pa.types.is_temporal(dtype):
+        bits = pa.int32() if dtype.bit_width == 32 else pa.int64()
+        ticks = pa.array(np.floor(edges).astype(np.int64)).cast(bits)
+        texts = to_texts(ticks.cast(dtype)).to_pylist()
+    else:
+        texts = [f"{edge:,.0f}" if abs(edge) >= 1000 else f"{edge:.4g}" for edge in edges]
+    return [f"{low}{BETWEEN}{high}" for low, high in pairwise(texts)]
+
+
 def _intervals(column: Column, released: Column) -> tuple[Codes, Codes, int]:
     low, high = float(column.points.min()), float(column.points.max())
     span = high - low or 1.0
@@ -176,9 +228,14 @@ def _intervals(column: Column, released: Column) -> tuple[Codes, Codes, int]:
     return coded[0], coded[1], INTERVALS + 1
 
 
-def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
+def _kept(column: Column) -> npt.NDArray[np.int64]:
+    """Return the codes of the most frequent values of the original, in order."""
     counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
-    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])
+    return np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])
+
+
+def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
+    kept = _kept(column)
     rest, missing = len(kept), len(kept) + 1
     of_value = np.full(column.cardinality + 1, rest, np.int32)
     of_value[kept] = np.arange(len(kept), dtype=np.int32)

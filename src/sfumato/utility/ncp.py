@@ -8,10 +8,9 @@ and would add nothing to the sum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,10 +20,11 @@ from sfumato.release import Release
 from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet, parse
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
-from sfumato.schema.attribute import RESERVED_SUFFIX, Kind, Role
+from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
+from sfumato.utility.line import Line
 
 _LAYOUTS = ("generalized", "local")
 _GENERALISED = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
@@ -56,9 +56,11 @@ def has_ncp(release: Release) -> bool:
 def ncp(release: Release, original: Table) -> Ncp:
     """Return the loss of a release, relative to the ranges and domains of the original table.
 
-    The original is needed because a release rounds its domain outward. Missing values add nothing
-    to a cell's loss, a withheld cell (`*`) loses everything, and so does each cell of a suppressed
-    row. All attributes count alike, whatever their `loss_weight` was.
+    The original is needed because a release rounds its domain outward. Cells that were cut for
+    other data (`sfumato apply`) may reach beyond the values of the original: what they name then
+    belongs to the range or domain as well, so that no cell loses more than everything. Missing
+    values add nothing to a cell's loss, a withheld cell (`*`) loses everything, and so does each
+    cell of a suppressed row. All attributes count alike, whatever their `loss_weight` was.
     """
     if not has_ncp(release):
         what = f"the layout {release.manifest.layout}"
@@ -75,7 +77,7 @@ def ncp(release: Release, original: Table) -> Ncp:
     for entry in release.manifest.attributes:
         if entry.role in _GENERALISED:
             cells = _outside_buckets(records, entry.name)
-            sums[entry.name] = withheld + _column_loss(cells, original[entry.name])
+            sums[entry.name] = withheld + _column_loss(cells, original[entry.name], entry.listed)
             counts[entry.name] = withheld + len(cells)
     total, count = sum(sums.values()), sum(counts.values())
     unseen = withheld * len(sums)
@@ -96,37 +98,39 @@ def _outside_buckets(records: pa.Table, name: str) -> pa.ChunkedArray:
     return records[name].filter(records[buckets].is_null())
 
 
-def _column_loss(cells: pa.ChunkedArray, column: Column) -> float:
-    """Return the summed loss of a column: each different cell is read once."""
+def _column_loss(cells: pa.ChunkedArray, column: Column, listed: Sequence[str]) -> float:
+    """Return the summed loss of a column: each different cell is read once.
+
+    `listed` are the values of its published domain, in their order where they have one.
+    """
     if not pa.types.is_dictionary(cells.type):
         return 0.0  # typed columns hold exact values
     counted = pc.value_counts(cells.cast(pa.string()).drop_null())
     texts, counts = counted.field(0).to_pylist(), counted.field(1).to_pylist()
     hierarchy = column.attribute.hierarchy
     tree = _Leaves(hierarchy) if isinstance(hierarchy, Hierarchy) else None
-    points = _points(column) if column.kind is not Kind.CATEGORICAL and tree is None else {}
-    extent = float(np.ptp(column.points)) if len(column.points) else 0.0
+    told = [parse(text, tree.counts if tree else ()) for text in texts]
+    line = Line.of(column, listed, [each for each in told if isinstance(each, Range)])
+    named = {text for each in told if isinstance(each, ValueSet) for text in each.texts}
+    size = column.cardinality
+    if named:
+        size = len(named.union(to_texts(column.values).to_pylist()))
     total = 0.0
-    for text, count in zip(texts, counts, strict=True):
-        match parse(text, tree.counts if tree else ()):
+    for cell, count in zip(told, counts, strict=True):
+        match cell:
             case Exact() | Null():
                 loss = 0.0
             case Star():
                 loss = 1.0
             case Range(low, high):
-                loss = range_loss(points[low], points[high], extent)
+                loss = range_loss(line.points[low], line.points[high], line.extent)
             case ValueSet(members):
-                loss = leaves_loss(len(members), column.cardinality)
+                loss = leaves_loss(len(members), size)
             case Node(label):
                 assert tree is not None
                 loss = leaves_loss(tree.counts[label], tree.size)
         total += count * float(loss)
     return total
-
-
-def _points(column: Column) -> dict[str, float]:
-    texts = to_texts(column.values).to_pylist()
-    return dict(zip(texts, column.points.tolist(), strict=True))
 
 
 class _Leaves:

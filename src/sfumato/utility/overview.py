@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.answers import Answerer, to_microdata
 from sfumato.answers.estimate import Asked, Average, Count, Sum
 from sfumato.errors import ParameterError, SchemaError
+from sfumato.markup import join, table
 from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
@@ -101,6 +102,21 @@ class Utility:
             "notes": self.notes,
         }
 
+    def _repr_html_(self) -> str:
+        """Return the metrics, and how far distributions are from the original's, for notebooks."""
+        metrics = []
+        for name, value in self.metrics.items():
+            whole = value["mean"] if isinstance(value, dict) else value
+            shown = f"{whole:,}" if isinstance(whole, int) else f"{whole:.4f}"
+            metrics.append([name.replace("_", " "), shown])
+        margins = [
+            [each.attributes[0], f"{each.l1:.4f}", f"{each.l2:.4f}", f"{each.hellinger:.4f}"]
+            for each in self.margins
+        ]
+        headers = ["attribute", "L1", "L2", "Hellinger"]
+        title = f"{self.method} ({self.layout}): {self.rows:,} records"
+        return join([table(["metric", "value"], metrics, title), table(headers, margins)])
+
     def take(self, name: str, measure: Callable[[], Any]) -> None:
         """Take down a metric, or why the release has none."""
         try:
@@ -129,6 +145,21 @@ def overview(
     """
     if queries < 1 or not 0 < selectivity <= 1:
         raise ParameterError("ask for 1 query or more, with a selectivity above 0 and up to 1")
+    found = without_queries(release, original, selectivity=selectivity, rng=rng)
+    _queries(found, release, original, queries, rng)
+    if (weight := weight_of(release.manifest)) is not None:
+        found.notes.append(f"distributions, answers and truths are weighted by '{weight}'")
+    return found
+
+
+def without_queries(
+    release: Release,
+    original: Table,
+    *,
+    selectivity: float = SELECTIVITY,
+    rng: np.random.Generator,
+) -> Utility:
+    """Return the metrics and the distances of distributions alone, as `overview` has them."""
     manifest = release.manifest
     found = Utility(
         manifest.method, manifest.layout, manifest.rows, original.rows, selectivity=selectivity
@@ -148,9 +179,6 @@ def overview(
         _margins(found, release, counted, sides, rng)
     except (ParameterError, SchemaError) as error:
         found.undefined["margins"] = str(error)
-    _queries(found, release, original, queries, rng)
-    if (weight := weight_of(manifest)) is not None:
-        found.notes.append(f"distributions, answers and truths are weighted by '{weight}'")
     return found
 
 

@@ -72,6 +72,10 @@ class Reconstructed:
         """Return None: values are ranges and sets, not numbers."""
         return None
 
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """Return the values of the release's domain."""
+        return reconstruct(self._release, [name], rng=self._rng).labels[0]
+
 
 def _recoded(column: Column, entry: AttributeEntry) -> Column:
     if not isinstance(entry.domain, tuple):

@@ -74,6 +74,10 @@ class Estimated:
         """Return None: rows of replaced cells do not go together as people's do."""
         return None
 
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """Return the release's values."""
+        return reconstruct(self._release, [name]).labels[0]
+
 
 def _by_attribute(
     release: Release,

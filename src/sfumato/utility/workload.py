@@ -91,6 +91,15 @@ def workload(
     return probes
 
 
+def probe_of(original: Table, predicate: Predicate, aggregate: Asked | None = None) -> Probe:
+    """Return a given query with its true answer; without an aggregate, rows are counted.
+
+    Refuses (ParameterError) sums of what are no numbers.
+    """
+    asked = Count() if aggregate is None else aggregate
+    return Probe(asked, predicate, _Truth(original, asked).of(predicate))
+
+
 def random_condition(column: Column, rng: np.random.Generator) -> Predicate:
     """Return a random relation to a random number, or one of several random values.
 

@@ -1,12 +1,11 @@
-"""Random SUM queries as section 4.2 of the LGB paper generates them."""
+"""Random queries that papers hold releases to, always the same ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sfumato.answers import Count, Sum
+from sfumato.randomness import repeatable
 from sfumato.table import Table
 from sfumato.utility.workload import Probe, workload
 
@@ -19,6 +18,7 @@ def random_queries(
     """Return queries with four conditions on different attributes each, always the same ones.
 
     Queries whose true sum (or count) is 0 are drawn anew, since the relative error divides by it.
+    *Source*: Li, He, Sun, "Local Generalization and Bucketization", section 4.2.
     """
     return workload(
         table,
@@ -28,5 +28,5 @@ def random_queries(
         selectivity=None,
         aggregate=Count() if summed is None else Sum(summed),
         nonzero=True,
-        rng=np.random.Generator(np.random.PCG64(42)),
+        rng=repeatable(42),
     )

@@ -1,0 +1,196 @@
+"""What an attribute's values say of all places of a predicate where it stands, taken together.
+
+A cell that may hold several values has but one of them, in whatever places a predicate reads it:
+of `age = 21` and `age = 22` one at most is true of a cell `[20, 23]`. So the parts of a predicate
+that are about one attribute are not open each on its own. A *region* are the values that make the
+same parts true; every value is in one region, and given the region nothing about the attribute is
+open any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.answers.number_line import NumberLine
+from sfumato.answers.parts import Part
+from sfumato.answers.slots import Slots
+from sfumato.answers.verdict import PERHAPS, SURELY, Status, atom_status, holds_at, piece_starts
+from sfumato.errors import ParameterError
+from sfumato.predicates.expression import (
+    And,
+    Comparison,
+    IsMissing,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+    Prefix,
+    negation_normal_form,
+)
+from sfumato.schema.attribute import Kind
+from sfumato.schema.kinds import is_text
+
+Vector = tuple[bool, ...]  # of several parts, which are true
+
+# Regions of one attribute.
+_MOST_REGIONS = 256
+# Stands in no text that anybody writes.
+_UNHEARD_OF = "\U0010fffe"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Some values of an attribute: the part says that a value is one of them, `truth` which parts
+    of the predicate are then true."""
+
+    part: Part
+    truth: Mapping[Part, bool]
+
+
+def regions(slots: Slots, parts: Sequence[Part]) -> list[Region]:
+    """Return the regions in which some cell of the attribute may lie.
+
+    Refuses (ParameterError) what `judge` refuses, and more regions than can be kept apart.
+    """
+    every = sorted(_vectors(slots, [part.predicate for part in parts]), reverse=True)
+    return [region(parts, [vector], every) for vector in every]
+
+
+def region(parts: Sequence[Part], chosen: Sequence[Vector], every: Sequence[Vector]) -> Region:
+    """Return some regions, of all that there are, as one; the first says what is true of it."""
+    truth = dict(zip(parts, chosen[0], strict=True))
+    for place, part in enumerate(parts):  # in the predicate's own words, where it has them
+        if set(chosen) == {vector for vector in every if vector[place]}:
+            return Region(part, truth)
+    alternatives = [_all_of(parts, vector) for vector in chosen]
+    whole = alternatives[0] if len(alternatives) == 1 else Or(tuple(alternatives))
+    return Region(Part(parts[0].place, whole), truth)
+
+
+def _all_of(parts: Sequence[Part], vector: Vector) -> Predicate:
+    """Return that these parts are true, and the others not."""
+    several = [
+        part.predicate if is_true else not_true(part.predicate)
+        for part, is_true in zip(parts, vector, strict=True)
+    ]
+    return several[0] if len(several) == 1 else And(tuple(several))
+
+
+def not_true(predicate: Predicate) -> Predicate:
+    """Return that a predicate in negation normal form is false or unknown.
+
+    >>> from sfumato.predicates import parse
+    >>> str(not_true(parse("age < 30 or age is null")))
+    '(age >= 30 OR age IS NULL) AND age IS NOT NULL'
+    """
+    match predicate:
+        case And(parts):
+            return Or(tuple(not_true(part) for part in parts))
+        case Or(parts):
+            return And(tuple(not_true(part) for part in parts))
+        case IsMissing():
+            return Not(predicate)
+        case Not(IsMissing() as part):
+            return part
+        case Not(part):
+            return Or((part, IsMissing(part.attribute)))  # type: ignore[union-attr]
+    return Or((negation_normal_form(Not(predicate)), IsMissing(predicate.attribute)))
+
+
+def _vectors(slots: Slots, predicates: Sequence[Predicate]) -> set[Vector]:
+    """Return what values that some cell may hold say of all predicates at once."""
+    found: set[Vector] = set()
+    atoms = np.unique(slots.atom)
+    statuses = np.array([atom_status(slots, predicate) for predicate in predicates])
+    columns: Status = np.unique(statuses[:, atoms[atoms != slots.unknown]], axis=1)
+    for column in columns.T.tolist():
+        _add(found, column)
+    if (atoms == slots.unknown).any():
+        of_unknown = _unknown_values(slots, predicates)
+        if of_unknown is None:
+            _add(found, statuses[:, slots.unknown].tolist())
+        else:
+            _add_values(found, slots, predicates, of_unknown)
+    ranges, line = slots.ranges, slots.line
+    if len(ranges.slot) and line is not None:
+        low, high = int(ranges.low.min()), int(ranges.high.max())
+        first = np.array(piece_starts(slots, line, predicates, low, high), ranges.low.dtype)
+        last = np.append(first[1:] - 1, [high]).astype(first.dtype)
+        touches = (ranges.low[:, None] <= last) & (ranges.high[:, None] >= first)
+        _add_values(found, slots, predicates, line.values(first[touches.any(axis=0)]))
+    if len(found) > _MOST_REGIONS:
+        raise too_many(slots.entry.name)
+    return found
+
+
+def _add(found: set[Vector], statuses: Iterable[int]) -> None:
+    """Add what an atom says; of what it leaves open, anything may be."""
+    options = [
+        (False, True) if status == PERHAPS else (status == SURELY,) for status in map(int, statuses)
+    ]
+    for vector in product(*options):
+        found.add(tuple(map(bool, vector)))
+        if len(found) > 2 * _MOST_REGIONS:  # the caller refuses them
+            return
+
+
+def _add_values(
+    found: set[Vector], slots: Slots, predicates: Sequence[Predicate], values: pa.Array
+) -> None:
+    if len(values):
+        held = [holds_at(predicate, values, slots) for predicate in predicates]
+        found.update(zip(*(each.tolist() for each in held), strict=True))
+
+
+def _unknown_values(slots: Slots, predicates: Sequence[Predicate]) -> pa.Array | None:
+    """Return values that are named nowhere, one for all that are told the same.
+
+    None where they are not known to be all.
+    """
+    line, dtype = slots.line, slots.entry.dtype
+    if line is not None and not pa.types.is_temporal(dtype):
+        return _unknown_numbers(slots, line, predicates)
+    if slots.entry.kind is Kind.ORDINAL or not is_text(dtype):
+        return None
+    named = set(slots.values.to_pylist())
+    texts = dict.fromkeys([_UNHEARD_OF, *(t for p in predicates for t in _texts(p))])
+    return pa.array([text for text in texts if text not in named], slots.values.type)
+
+
+def _unknown_numbers(slots: Slots, line: NumberLine, predicates: Sequence[Predicate]) -> pa.Array:
+    low, high = line.reach
+    starts = piece_starts(slots, line, predicates, low, high)
+    named = set(line.ticks(slots.values).tolist())
+    ends = [*(start - 1 for start in starts[1:]), high]
+    left = [a for a, b in zip(starts, ends, strict=True) if a < b or a not in named]
+    is_small = low >= -(2**63) and high < 2**63
+    return line.values(np.array(left, np.int64 if is_small else object))
+
+
+def _texts(predicate: Predicate) -> list[str]:
+    """Return texts that tell a predicate's leaves apart."""
+    match predicate:
+        case And(parts) | Or(parts):
+            return [text for part in parts for text in _texts(part)]
+        case Not(part):
+            return _texts(part)
+        case Comparison(_, _, value):
+            return [str(value)]
+        case OneOf(_, values):
+            return [str(value) for value in values]
+        case Prefix(_, prefix):
+            return [prefix + _UNHEARD_OF]
+    return []
+
+
+def too_many(name: str) -> ParameterError:
+    """Return what to say where a predicate asks too much at once."""
+    return ParameterError(
+        f"the predicate has too many parts that concern '{name}' together with others; ask in "
+        "several simpler questions"
+    )

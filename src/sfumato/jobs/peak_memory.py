@@ -1,0 +1,62 @@
+"""The memory that a piece of work takes at its peak, as the operating system counts it.
+
+Arrow and compiled kernels take memory that Python does not see, and the system's usual peak is of
+the whole life of a process. On Linux that peak can be reset, so it is counted for one piece of
+work in this very process: what was resident at most, less what was resident before. Memory that
+was freed and kept by an allocator is given back first, as far as the allocators do that; what they
+keep all the same is not counted again. Elsewhere nothing is counted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+
+Result = TypeVar("Result")
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+
+
+def with_peak(work: Callable[[], Result]) -> tuple[Result, float | None]:
+    """Return what the work returns, and the megabytes it took; None where they cannot be counted.
+
+    >>> with_peak(lambda: 7)[0]
+    7
+    """
+    _give_back()
+    before = _resident("VmRSS") if _reset() else None
+    result = work()
+    peak = None if before is None else _resident("VmHWM")
+    return result, None if before is None or peak is None else max(peak - before, 0.0)
+
+
+def _give_back() -> None:
+    """Return freed memory to the system, so that work which takes it again is seen to do so."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # another C library than GNU's
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _reset() -> bool:
+    try:
+        _RESET.write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _resident(key: str) -> float | None:
+    """Return a line of the process's status in megabytes."""
+    with suppress(OSError, ValueError, IndexError):
+        for line in _STATUS.read_text("ascii", "replace").splitlines():
+            if line.startswith(f"{key}:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    return None

@@ -1,0 +1,1 @@
+"""The experiments of five papers, run again, and their claims held against the numbers."""
