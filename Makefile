@@ -6,7 +6,7 @@ PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench notebooks clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -14,7 +14,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[reports]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
@@ -37,6 +37,10 @@ lint: $(VENV)/.installed-test
 
 test: lint
 	$(BIN)/pytest
+
+# Runs the example notebooks again, in place.
+notebooks: $(VENV)/.installed-test
+	$(BIN)/python tests/notebooks.py
 
 bench: $(VENV)/.installed $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)

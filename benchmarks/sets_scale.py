@@ -24,11 +24,11 @@ import yaml
 
 from benchmarks.lgb_scale import timed
 from benchmarks.machine import load_average, machine_facts
-from benchmarks.papers.sensitive_qid import CENSUS_ROWS, Data, census
 from sfumato.answers import reconstruct
 from sfumato.jobs.anonymize import anonymize
 from sfumato.methods import Rating, SensitiveQID
 from sfumato.methods.sensitive_qid import SetProtection
+from sfumato.papers.sensitive_qid_people import CENSUS_ROWS, People, resampled
 from sfumato.publish.set_kernels import random_sets
 from sfumato.randomness import Randomness, split
 from sfumato.release import Release
@@ -44,9 +44,9 @@ _WARM_ROWS = 2_000
 Say = Callable[[str], None]
 
 
-def measure(data: Data, folder: Path, say: Say = lambda _: None) -> dict[str, Any]:
+def measure(data: People, folder: Path, say: Say = lambda _: None) -> dict[str, Any]:
     """Return all measurements; files are written into the folder and left there."""
-    few = Data(data.name, data.rows.slice(0, _WARM_ROWS), data.queries)
+    few = People(data.rows.slice(0, _WARM_ROWS))
     _publish(*_files(few, folder / "warm"))
     _, kernel, processor = timed(lambda: _draw(data))
     say(f"kernel: {kernel:.1f} s ({processor:.1f} s of processor)")
@@ -74,11 +74,11 @@ def measure(data: Data, folder: Path, say: Say = lambda _: None) -> dict[str, An
     }
 
 
-def _l(data: Data, name: str) -> int:
+def _l(data: People, name: str) -> int:
     return max(1, min(L, data.size(name) - 1))
 
 
-def _draw(data: Data) -> int:
+def _draw(data: People) -> int:
     """Draw all sets, and return how many bytes they take."""
     names = data.rows.column_names
     rngs = split(Randomness.fresh().generator("kernel"), len(names))
@@ -96,7 +96,7 @@ def _draw(data: Data) -> int:
         return sum(threads.map(drawn, range(len(names))))
 
 
-def _files(data: Data, folder: Path) -> tuple[Path, Path, Path]:
+def _files(data: People, folder: Path) -> tuple[Path, Path, Path]:
     """Return where the table and its policy were written, and where the release will be."""
     folder.mkdir(parents=True)
     source, policy = folder / "census.parquet", folder / "policy.yaml"
@@ -119,7 +119,7 @@ def _publish(source: Path, policy: Path, out: Path) -> dict[str, Any]:
     }
 
 
-def _rating(data: Data, say: Say) -> dict[str, float]:
+def _rating(data: People, say: Say) -> dict[str, float]:
     """Return the seconds of both publishing methods in memory, on a few attributes."""
     names = [name for name in data.rows.column_names if data.size(name) > L][:RATED]
     table = encode(data.rows.select(names), data.schema(names))
@@ -140,10 +140,10 @@ def _fresh() -> Randomness:
     return Randomness.fresh()
 
 
-def _reconstruct(data: Data, release: Release, say: Say) -> list[dict[str, Any]]:
+def _reconstruct(data: People, release: Release, say: Say) -> list[dict[str, Any]]:
     found = []
     for width in (1, 2, 3, 4):
-        for names in data.chosen(width)[:QUERIES]:
+        for names in data.chosen(width, QUERIES):
             result, seconds, _ = timed(lambda names=names: reconstruct(release, names))
             found.append(
                 {
@@ -166,7 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
-        results = measure(census(options.folder, options.rows), Path(scratch), print)
+        sample = pq.read_table(options.folder / "uscensus1990_sample.parquet")
+        results = measure(People(resampled(sample, options.rows)), Path(scratch), print)
     print(f"kernel in seconds: {'yes' if results['kernel_seconds'] < 10 else 'no'}")
     end_to_end = results["file_to_release_seconds"]
     print(f"from file to release within a minute: {'yes' if end_to_end < 60 else 'no'}")

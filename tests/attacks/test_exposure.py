@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from oracles.exposure import worst_cases
 
 import sfumato as sf
-from oracles.exposure import worst_cases
 from sfumato.attacks.exposure import exposure
 from sfumato.jobs.policy import Policy
 from sfumato.randomness import Randomness

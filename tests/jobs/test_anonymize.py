@@ -318,3 +318,22 @@ def test_flags_drawn_at_random_are_for_tests(tmp_path):
     assert [each for each in warnings if "drawn at random" in each]
     tried = anonymize(data, path, tmp_path / "test", randomness=Randomness.test(1)).warnings
     assert not [each for each in tried if "drawn at random" in each]
+
+
+def test_a_release_without_any_quasi_identifier_left_is_warned_of(tmp_path):
+    (tmp_path / "data.csv").write_text("sex,town,ill\nF,a,x\nM,b,y\nF,c,z\nM,d,x\n")
+    (tmp_path / "policy.yaml").write_text(
+        "attributes:\n"
+        "  sex: {role: quasi-identifier}\n"
+        "  town: {role: quasi-identifier}\n"
+        "  ill: {role: sensitive}\n"
+        "method: {name: full-domain, k: 4}\n"
+    )
+    made = anonymize(tmp_path / "data.csv", tmp_path / "policy.yaml", tmp_path / "out")
+    assert made.ncp is not None
+    assert made.ncp.mean == 1
+    assert any("nothing of the quasi-identifiers is left" in each for each in made.warnings)
+    text = (tmp_path / "policy.yaml").read_text().replace("k: 4", "k: 2")
+    (tmp_path / "policy.yaml").write_text(text)
+    made = anonymize(tmp_path / "data.csv", tmp_path / "policy.yaml", tmp_path / "two")
+    assert not any("nothing of the quasi-identifiers" in each for each in made.warnings)

@@ -344,3 +344,13 @@ def test_a_taken_place_is_refused_before_anything_is_read(place):
 def test_a_short_key_is_refused(place):
     with pytest.raises(ParameterError, match="at least 16 random bytes"):
         run(key=b"short")
+
+
+def test_a_table_of_units_alone_is_refused(place):
+    head, _, tail = POLICY.partition("      ward:    {role: quasi-identifier}\n")
+    tail = tail.replace("      drug:    {role: sensitive}\n", "")
+    Path("policy.yaml").write_text(head + tail)
+    Path("visits.csv").write_text("who\n" + "".join(f"{SECRET}-{n}\n" for n in range(PEOPLE)))
+    with pytest.raises(ParameterError, match="'visits' has nothing to publish besides its unit"):
+        run()
+    assert not Path("linked").exists()

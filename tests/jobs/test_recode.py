@@ -184,6 +184,29 @@ def test_unshifted_dates_beside_shifted_ones_are_warned_of(data, stays, tmp_path
     assert any("'left' are not" in warning for warning in made.warnings)
 
 
+def test_dates_that_give_their_shift_away_are_warned_of(data, stays, tmp_path):
+    firsts = sf.recode(stays, {"admitted": {"truncate": "month"}})
+    pq.write_table(firsts, data)
+    policy = written(tmp_path, "{name: mondrian, k: 4}")
+    assert any("read off" in warning for warning in check(data, policy).warnings)
+    later = {**STEPS, "admitted": "[{shift: {days: 30}}, {truncate: month}]"}
+    policy = written(tmp_path, "{name: mondrian, k: 4}", later)
+    assert not any("read off" in warning for warning in check(data, policy).warnings)
+
+
+@pytest.mark.parametrize("steps", ["[{top: 20}, {bottom: 30}]", "{round: 1e20}"])
+def test_steps_that_leave_one_value_are_warned_of(data, tmp_path, steps):
+    policy = written(tmp_path, "{name: mondrian, k: 4}", {"age": steps})
+    told = "'age', `recode`: its values differ before the steps and are all the same after"
+    assert any(told in warning for warning in check(data, policy).warnings)
+    assert any(told in each for each in anonymize(data, policy, tmp_path / "out").warnings)
+
+
+def test_a_missing_value_cannot_be_mapped(data, tmp_path):
+    with pytest.raises(SchemaError, match="a key cannot be null"):
+        check(data, written(tmp_path, "{name: mondrian, k: 4}", {"age": "{map: {null: 5}}"}))
+
+
 def test_bins_state_the_domain_whichever_occur(data, tmp_path):
     steps = {"age": "{bins: [0, 18, 65, 200, null]}"}
     made = anonymize(data, written(tmp_path, "{name: mondrian, k: 4}", steps), tmp_path / "out")
@@ -373,7 +396,7 @@ def test_the_audit_finds_a_broken_or_forged_recoding(stated, anatomized):
         {"age": [{"top": 99}]},
         {"age": [{"round": 7}, {"map": {"99": None}}]},
         {"admitted": [{"truncate": "month"}]},
-        {"admitted": [{"truncate": "year"}, {"shift": {"days": 400}}]},
+        {"admitted": [{"shift": {"days": 400}}, {"truncate": "month"}]},
         {"stay_days": [{"bins": [0, 3, 7, 14, None]}, {"map": {"x": "y"}}]},
         {"zipcode": [{"mask": 4}]},
     ],

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from oracles.exposure import worst_cases
 
 import sfumato as sf
-from oracles.exposure import worst_cases
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.candidates import Candidate, first_candidates

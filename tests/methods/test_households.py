@@ -210,3 +210,20 @@ def test_cuts_are_applied_by_households_again():
         reapply(release, june.drop_columns(["home"]), Schema(asked.attributes, weight="w"))
     with pytest.raises(ParameterError, match="do not have the same weights"):
         reapply(release, june.drop_columns(["w"]), schema())
+
+
+def test_refusals_speak_of_what_is_counted():
+    data = pa.table(
+        {"home": [1, 1, 1, 2, 3], "age": [1, 2, 3, 4, 5], "ill": ["a", "a", "a", "a", "b"]}
+    )
+    attributes = Schema.of(age="quasi-identifier", ill="sensitive", home="identifier").attributes
+    with pytest.raises(Infeasible, match=r"has 66\.7% of the households;"):
+        sf.Mondrian(k=1, models=(LDiversity("ill", 2),)).publish(
+            data, Schema(attributes, household="home")
+        )
+    with pytest.raises(Infeasible, match="more than the 3 households in the table"):
+        sf.Mondrian(k=4).publish(data, Schema(attributes, household="home"))
+    with pytest.raises(Infeasible, match=r"has 66\.7% of the people;"):
+        sf.Mondrian(k=1, models=(LDiversity("ill", 2),)).publish(
+            data, Schema(attributes, unit="home")
+        )

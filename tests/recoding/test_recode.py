@@ -190,6 +190,20 @@ def test_what_is_recorded_of_a_shift_is_the_policy_alone():
         ({"shift": {"weeks": 3}}, "the days"),
         ({"round": -5}, "above 0"),
         ([{"shift": {"days": 3}}, {"shift": {"days": 3}}], "twice"),
+        *(
+            ([step, {"shift": {"days": 3}}], "stands before `shift`.*Shift first, then")
+            for step in (
+                {"truncate": "year"},
+                {"top": "2024-01-01"},
+                {"bottom": "2024-01-01"},
+                {"round": 5},
+                {"bins": [0, 5, None]},
+                {"mask": 4},
+                {"map": {"2024-01-01": "2024-02-01"}},
+                {"map": {"2024-01-01": None}, "otherwise": None},
+            )
+        ),
+        ([{"map": {"x": None}}, {"top": 5}, {"shift": {"days": 3}}], "`top` stands before"),
     ],
 )
 def test_wrong_words(given, message):

@@ -17,13 +17,14 @@ from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import (
     Publication,
+    about_loss,
     group_count,
     refuse_occupied,
     refuse_own_fault,
     with_declared,
     withheld_cells,
 )
-from sfumato.jobs.recode import about_shifts, recoded, with_recoding
+from sfumato.jobs.recode import about_recoding, recoded, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.suppress import withheld_rows, without
 from sfumato.methods import Method
@@ -85,7 +86,7 @@ def anonymize(
         with stages.stage("encoding"):
             rows, schema, steps = recoded(raw, rules, schema, randomness)
             table = with_tokens(flagged(encode(rows, schema), rows), rows, key)
-        warnings += about_shifts(raw, steps, schema)
+        warnings += about_recoding(raw, rows, steps, schema)
         if not against:
             del raw
         withheld = np.zeros(0, dtype=np.int64)
@@ -129,6 +130,7 @@ def anonymize(
                 *wrong_intervals(table),
                 *narrow_groups(release, table),
                 *about_pseudonyms(schema),
+                *about_loss(release.manifest, loss),
                 *_about_withheld(len(withheld)),
                 *_about_outliers(release.manifest, len(withheld)),
             )

@@ -15,8 +15,14 @@ from sfumato.io.read import read_table
 from sfumato.jobs.doubts import about_pseudonyms
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.jobs.publication import Publication, group_count, refuse_occupied, refuse_own_fault
-from sfumato.jobs.recode import recoded, refuse_other_steps, with_recoding
+from sfumato.jobs.publication import (
+    Publication,
+    about_loss,
+    group_count,
+    refuse_occupied,
+    refuse_own_fault,
+)
+from sfumato.jobs.recode import about_recoding, recoded, refuse_other_steps, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.jobs.same_cuts import applied
 from sfumato.jobs.same_policy import refuse_other_policy
@@ -71,7 +77,10 @@ def apply(
             before = Release.load(earlier)
             warnings += refuse_other_policy(before.manifest, rules, schema)
         with stages.stage("reading the data"):
-            rows, schema, steps = recoded(read_table(data), rules, schema, randomness)
+            raw = read_table(data)
+            rows, schema, steps = recoded(raw, rules, schema, randomness)
+            warnings += about_recoding(raw, rows, steps, schema)
+            del raw
             refuse_other_steps(before, steps, schema)
             rows = in_same_types(rows, before)
         with stages.stage("finding everybody's group"):
@@ -82,7 +91,7 @@ def apply(
             refuse_own_fault(release)
         with stages.stage("measuring"):
             loss = ncp(release, encode(without(rows, withheld), schema))
-            warnings += about_pseudonyms(schema)
+            warnings += (*about_pseudonyms(schema), *about_loss(release.manifest, loss))
         with stages.stage("writing"):
             output = rules.content.output
             release.save(

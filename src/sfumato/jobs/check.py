@@ -17,7 +17,7 @@ from sfumato.errors import SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.jobs.recode import about_shifts, recoded, unused_keys
+from sfumato.jobs.recode import about_recoding, recoded, unused_keys
 from sfumato.jobs.suppress import withheld_rows, without
 from sfumato.methods import Method, Mondrian
 from sfumato.models import KAnonymity
@@ -82,7 +82,7 @@ def check(
     with stages.stage("checking"):
         try:
             table, schema, steps = recoded(raw, rules, schema, Randomness.fresh())
-            idle = (*unused_keys(raw, steps), *about_shifts(raw, steps, schema))
+            idle = (*unused_keys(raw, steps), *about_recoding(raw, table, steps, schema))
         except SfumatoError as error:
             # of values that are not what the policy makes of them nothing else can be said
             return CheckReport((str(error),), rules.warnings(), {}, {})

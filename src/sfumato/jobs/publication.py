@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from sfumato.audit import audit
 from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
 from sfumato.jobs.policy import Policy
+from sfumato.methods import FullDomain
 from sfumato.release import Manifest, Release
 from sfumato.release.manifest import MANIFEST
 from sfumato.utility import Ncp
@@ -57,6 +58,16 @@ def refuse_own_fault(release: Release) -> None:
             f"nothing was written: the audit of the new release failed ({broken[0]}), which is a "
             "fault of sfumato; please report it"
         )
+
+
+def about_loss(manifest: Manifest, loss: Ncp | None) -> tuple[str, ...]:
+    """Return a warning where full-domain recoding had to generalise every cell to `*`."""
+    if manifest.method != FullDomain.name or loss is None or loss.mean_published < 1:
+        return ()
+    return (
+        "nothing of the quasi-identifiers is left, all are `*`: allow more records to be withheld "
+        "(`suppression`), ask for less, or give finer hierarchies",
+    )
 
 
 def group_count(release: Release) -> int:

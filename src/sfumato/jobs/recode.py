@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.errors import ParameterError
 from sfumato.jobs.policy import Policy
@@ -10,6 +13,7 @@ from sfumato.randomness import Randomness
 from sfumato.recoding import (
     PARAMETER,
     Steps,
+    TruncateTo,
     idle_keys,
     recode,
     recorded_steps,
@@ -20,6 +24,7 @@ from sfumato.recoding import (
 from sfumato.recoding.recode import PURPOSE
 from sfumato.release import Release
 from sfumato.schema import Schema
+from sfumato.schema.distinct import distinct
 
 
 def recoded(
@@ -74,10 +79,46 @@ def unused_keys(rows: pa.Table, steps: Steps) -> tuple[str, ...]:
     )
 
 
-def about_shifts(rows: pa.Table, steps: Steps, schema: Schema) -> tuple[str, ...]:
-    """Return a warning where dates are shifted, and how people with several rows are told apart."""
+def about_recoding(raw: pa.Table, rows: pa.Table, steps: Steps, schema: Schema) -> tuple[str, ...]:
+    """Return what is legal and probably not meant about steps, `rows` being what they left."""
+    return (*_constant(raw, rows, steps), *_about_shifts(raw, steps, schema))
+
+
+def _constant(raw: pa.Table, rows: pa.Table, steps: Steps) -> tuple[str, ...]:
+    """Return a warning for every column of which the steps leave a single value."""
+    return tuple(
+        f"column '{name}', `recode`: its values differ before the steps and are all the same after "
+        "them; leave the column out, or see to the steps' numbers"
+        for name in steps
+        if len(distinct(raw[name], name).values) > 1 and len(distinct(rows[name], name).values) == 1
+    )
+
+
+def _about_shifts(rows: pa.Table, steps: Steps, schema: Schema) -> tuple[str, ...]:
+    """Return warnings where what is published may give people's shifts away."""
     names = shifted_columns(steps)
     published = [name for name in names if schema[name].is_published]
+    regular = tuple(
+        f"the dates of '{name}' were first days of months before they were shifted, so that the "
+        "shift can be read off many of them; `truncate` them after the shift"
+        for name in published
+        if _first_days(rows[name]) and not isinstance(steps[name][-1], TruncateTo)
+    )
+    return (*regular, *_unshifted(rows, names, published, schema))
+
+
+def _first_days(column: pa.ChunkedArray) -> bool:
+    """Return whether there are several dates, and all are first days of months."""
+    if not _is_dated(column.type):
+        return False
+    days = pc.min_max(pc.day(column))
+    return bool(days["max"].as_py() == 1 and pc.count_distinct(column).as_py() > 1)
+
+
+def _unshifted(
+    rows: pa.Table, names: Sequence[str], published: Sequence[str], schema: Schema
+) -> tuple[str, ...]:
+    """Return a warning of dates that stand unshifted beside shifted ones."""
     kept = [
         attribute.name
         for attribute in schema

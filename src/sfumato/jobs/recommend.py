@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.errors import InputError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.io.read import read_table
 from sfumato.jobs.asked import AskedQueries, mean_error, queries_in, random_queries
 from sfumato.jobs.attempt import Attempt, Confirmed, Workbench
@@ -143,7 +143,7 @@ def recommend_file(
     if target is not None:
         refuse_occupied(target, force=force, is_ours=_is_policy)
     if picture is not None:
-        _refuse_unusable(picture)
+        _refuse_unusable(picture, force)
     rules = Policy.load(Path(policy))
     stages = Stages(progress)
     with stages.stage("reading the data"):
@@ -156,7 +156,7 @@ def recommend_file(
     if picture is not None:
         from sfumato.reports.frontier import as_picture
 
-        with new_file(picture, force=False, is_ours=lambda path: False, private=False) as file:
+        with new_file(picture, force=force, is_ours=_is_chart, private=False) as file:
             file.write(as_picture(found.to_dict(), picture.suffix))
     return found
 
@@ -226,12 +226,17 @@ def _refuse_tokens(rules: Policy) -> None:
             )
 
 
-def _refuse_unusable(target: Path) -> None:
+def _refuse_unusable(target: Path, force: bool) -> None:
     from sfumato.reports.charts import refuse_missing
 
     refuse_missing(target.suffix)
-    if os.path.lexists(target):
-        raise InputError(f"'{target}' exists; choose another name or remove it")
+    refuse_occupied(target, force=force, is_ours=_is_chart)
+
+
+def _is_chart(path: Path) -> bool:
+    from sfumato.reports.charts import SUFFIXES
+
+    return path.suffix.lower() in SUFFIXES
 
 
 def _is_policy(path: Path) -> bool:

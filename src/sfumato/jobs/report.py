@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args
 import pyarrow as pa
 
 from sfumato.attacks import AttackReport, attack
-from sfumato.audit import audit
+from sfumato.audit import AuditReport, audit
 from sfumato.errors import ParameterError, ReleaseDamaged, SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.doubts import narrow_groups
@@ -21,7 +21,8 @@ from sfumato.randomness import repeatable
 from sfumato.release import Release
 from sfumato.release.beside import beside
 from sfumato.release.weights import weight_of
-from sfumato.reports.alone import alone
+from sfumato.reports.alone import Alone
+from sfumato.reports.alone import alone as estimated_alone
 from sfumato.reports.charts import refuse_missing
 from sfumato.reports.facts import AUDIENCES, Audience, Facts
 from sfumato.reports.report import Report, render
@@ -69,7 +70,6 @@ def report(
         loaded = release if isinstance(release, Release) else Release.load(release)
     with stages.stage("auditing"):
         verdicts = audit(loaded)
-        sizes, columns = sizes_of(loaded), columns_of(loaded)
     compared = attacked = own = None
     warnings: tuple[str, ...] = ()
     undone: list[str] = []
@@ -82,23 +82,54 @@ def report(
             attacked = _tried("attacks", undone, lambda: _attacked(loaded, data, folder))
     if compared is None or not compared.margins:
         with stages.stage("estimating"):
-            own = _tried("estimates from the release alone", undone, lambda: alone(loaded))
+            own = _tried(
+                "estimates from the release alone", undone, lambda: estimated_alone(loaded)
+            )
     with stages.stage("drawing"):
-        facts = Facts(
+        return of_findings(
+            loaded,
+            verdicts,
             audience=chosen,
-            manifest=loaded.manifest,
-            audit=verdicts,
-            sizes=sizes,
-            columns=columns,
-            pseudonyms=pseudonyms_of(loaded),
-            weight=weight_of(loaded.manifest),
             alone=own,
             compared=compared,
             attacked=attacked,
             warnings=warnings,
             undone=tuple(undone),
+            title=title,
         )
-        return render(facts, title)
+
+
+def of_findings(
+    release: Release,
+    verdicts: AuditReport,
+    *,
+    audience: Audience = "steward",
+    alone: Alone | None = None,
+    compared: Utility | None = None,
+    attacked: AttackReport | None = None,
+    warnings: tuple[str, ...] = (),
+    undone: tuple[str, ...] = (),
+    title: str | None = None,
+) -> Report:
+    """Return the report on a release of which the judges have already been asked.
+
+    Refuses (EngineUnavailable) a missing extra `reports`.
+    """
+    facts = Facts(
+        audience=audience,
+        manifest=release.manifest,
+        audit=verdicts,
+        sizes=sizes_of(release),
+        columns=columns_of(release),
+        pseudonyms=pseudonyms_of(release),
+        weight=weight_of(release.manifest),
+        alone=alone,
+        compared=compared,
+        attacked=attacked,
+        warnings=warnings,
+        undone=undone,
+    )
+    return render(facts, title)
 
 
 def report_file(

@@ -7,7 +7,7 @@ worth, and what it cost to make. A method that refuses is a trial, too: it says 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -30,8 +30,8 @@ from sfumato.jobs.trial_findings import Inference, Linkage, Membership, Worth
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table.sample import rows_of
-from sfumato.utility.overview import without_queries
-from sfumato.utility.query_errors import query_errors
+from sfumato.utility.overview import Utility, without_queries
+from sfumato.utility.query_errors import QueryErrors, query_errors
 from sfumato.utility.workload import Probe
 
 Verdict = Literal["holds", "broken", "nothing to check", "not published"]
@@ -117,6 +117,20 @@ class Trial:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What a trial's numbers were taken from: the release, and what its judges found in full.
+
+    `plain` is the release as it lies beside recoded data.
+    """
+
+    release: Release
+    plain: Release
+    audit: AuditReport
+    attacked: AttackReport | None
+    measured: Utility
+
+
 def refusal(method: str, reason: str, notes: tuple[str, ...] = ()) -> Trial:
     """Return the trial of a method that cannot even be asked."""
     return Trial(method, {}, {}, notes, refused=reason)
@@ -133,13 +147,15 @@ def try_out(
     attacks: Sequence[str] = ATTACKS,
     notes: tuple[str, ...] = (),
     warm_up: bool = True,
+    witness: Callable[[Evidence], None] | None = None,
 ) -> Trial:
     """Return what comes of publishing the table under the policy; a refusal is one, too.
 
     The policy differs from the one that the table was prepared under in its method and models
     alone. `stated` is the protection that claims are held against, `probes` the COUNT queries that
     all trials answer. With `warm_up` the method first runs on some rows, so that its time is not
-    that of loading compiled code.
+    that of loading compiled code. A `witness` is shown what the numbers were taken from; else it
+    is thrown away.
     """
     content = policy.content
     asked = {
@@ -150,7 +166,9 @@ def try_out(
     trial = Trial(content.method.name, content.method.parameters, asked, notes)
     try:
         made = published(prepared, policy, randomness, warm_up)
-        return _judged(trial, made, prepared, stated, probes, randomness, people, tuple(attacks))
+        found, evidence = _judged(
+            trial, made, prepared, stated, probes, randomness, people, tuple(attacks)
+        )
     except SfumatoError as error:
         return replace(trial, refused=str(error))
     except MemoryError:
@@ -160,6 +178,9 @@ def try_out(
         kind = type(error).__name__
         reason = f"a fault of sfumato ({kind}); please report it"
         return replace(trial, refused=reason, fault=True)
+    if witness is not None:
+        witness(evidence)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,15 +233,15 @@ def _judged(
     randomness: Randomness,
     people: int,
     attacks: tuple[str, ...],
-) -> Trial:
+) -> tuple[Trial, Evidence]:
     release = made.release
     manifest = release.manifest
     report = _audited(release)
     kept = kept_by(stated, report.guarantees)
     undefined: dict[str, str] = {}
     found = _attacked(release, prepared, people, attacks, randomness, undefined)
-    worth = _worth(made.plain, prepared, probes, randomness, undefined)
-    return replace(
+    measured, errors = _measured(made.plain, prepared, probes, randomness, undefined)
+    judged = replace(
         trial,
         audit=_verdict(report),
         guarantees=tuple(verdict.to_json() for verdict in report.guarantees),
@@ -234,11 +255,12 @@ def _judged(
         linkage=None if found is None else Linkage.of(found),
         inference=() if found is None else Inference.of(found),
         membership=None if found is None else Membership.of(found),
-        utility=worth,
+        utility=Worth.of(measured, errors),
         undefined=undefined,
         seconds=made.seconds,
         megabytes=made.megabytes,
     )
+    return judged, Evidence(release, made.plain, report, found, measured)
 
 
 def _audited(release: Release) -> AuditReport:
@@ -272,13 +294,13 @@ def _attacked(
         return None
 
 
-def _worth(
+def _measured(
     release: Release,
     prepared: Prepared,
     probes: Sequence[Probe],
     randomness: Randomness,
     undefined: dict[str, str],
-) -> Worth:
+) -> tuple[Utility, QueryErrors | None]:
     """Return what the release is worth beside the recoded data: recoding costs all the same."""
     measured = without_queries(release, prepared.table, rng=randomness.generator("utility"))
     undefined |= measured.undefined
@@ -288,7 +310,7 @@ def _worth(
             errors = query_errors(Answerer(release), prepared.table, probes)
         except (ParameterError, SchemaError) as error:
             undefined["queries"] = str(error)
-    return Worth.of(measured, errors)
+    return measured, errors
 
 
 def _plain(value: Any) -> Any:

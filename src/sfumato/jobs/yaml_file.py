@@ -1,7 +1,8 @@
 """YAML as people expect it: no surprises of YAML 1.1, no repeated keys, nothing but plain data.
 
 In a list of values `no` is a text, `01234` keeps its zero and `12:30` is no number of minutes;
-keys are always texts. Only `true`, `false`, `null` and plain numbers are anything but text.
+keys are always texts, and null is none. Only `true`, `false`, `null` and plain numbers are anything
+but text.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from sfumato.errors import SchemaError
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 16
 
+_NULL = "tag:yaml.org,2002:null"
 _PLAIN = {
-    "tag:yaml.org,2002:null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    _NULL: (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
     "tag:yaml.org,2002:int": (r"0|-?[1-9][0-9]*", list("-0123456789")),
     "tag:yaml.org,2002:float": (
@@ -59,6 +61,8 @@ class _Loader(yaml.SafeLoader):
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise _Refused("a key must be a plain name", key_node.start_mark)
+            if key_node.tag == _NULL:
+                raise _Refused("a key cannot be null; put a name in quotes", key_node.start_mark)
             key = str(key_node.value)
             if key in mapping:
                 raise _Refused(f"the key `{key}` occurs twice; keep one", key_node.start_mark)

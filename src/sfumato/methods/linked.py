@@ -116,6 +116,11 @@ def _refuse_unfit(name: str, table: Table) -> None:
         raise ParameterError(
             f"table '{name}': the unit is missing in {tokens.null_count} of {table.rows} rows"
         )
+    if not table.columns:
+        raise ParameterError(
+            f"table '{name}' has nothing to publish besides its unit; leave the table out, or give "
+            "its columns other roles"
+        )
     for attribute in table.schema:
         if attribute.role not in Mondrian.handles:
             raise ParameterError(

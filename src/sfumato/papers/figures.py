@@ -117,6 +117,8 @@ def _chart(figure: Figure, marks: Sequence[Mark], data: str) -> Any:
 
     return (
         alt.concat(*map(panel, panels), columns=_COLUMNS, spacing=24)
+        # panels may have other numbers of names, and so bars of other widths
+        .resolve_scale(xOffset="independent")
         .properties(
             title=alt.TitleParams(
                 figure.title, subtitle=f"{figure.like}; {data}", anchor="start", fontSize=14

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from functools import cache
 from statistics import fmean, median
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.answers import Answerer, Sum
 from sfumato.audit import audit
-from sfumato.datasets import census_schema
 from sfumato.methods import LGB
 from sfumato.models import LUniqueBuckets, TCloseBuckets
-from sfumato.papers.data import Data, complete
+from sfumato.papers.data import Data
 from sfumato.papers.grid import Numbers, Point, points
 from sfumato.papers.lgb_claims import CLAIMS
 from sfumato.papers.lgb_literal import LiteralLGB
+from sfumato.papers.lgb_roles import ROLES, Roles, chosen_rows, schema
 from sfumato.papers.lgb_shown import FIGURES, tables
 from sfumato.papers.lgb_unrounded import UnroundedSums, values_left_open
 from sfumato.papers.paper import Measure, Paper
 from sfumato.papers.queries import random_queries
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
-from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Table, encode
 from sfumato.utility import discernibility, ncp
 from sfumato.utility.workload import Probe
@@ -37,7 +33,7 @@ LS = (5, 8, 10, 12, 15, 18, 20)
 DENSITIES = (0.1, 0.2, 0.3, 0.4)
 DENSITY = 0.2
 T, OCCUPATION_L = 0.2, 5
-QUERIES = 400
+QUERIES = 400  # of the 1,000 that the paper has
 ROWS = 31_055
 # What is compared: the paper's two algorithms by the paper's rules, and our defaults.
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
@@ -47,56 +43,6 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Which columns stand for the paper's; `sensitive` is summed.
-
-    `occupation` is one of the semi-sensitive ones; its l is fixed. `codes` are numbers that name
-    categories; `keep` chooses the rows that the experiments are about.
-    """
-
-    quasi: tuple[str, ...]
-    semi: tuple[str, ...]
-    occupation: str
-    sensitive: str
-    codes: tuple[str, ...] = ()
-    keep: Callable[[pa.Table], pa.Table] = lambda rows: rows
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The attributes that queries are about."""
-        return (*self.quasi, *self.semi)
-
-
-def _paid_by_the_hour(rows: pa.Table) -> pa.Table:
-    return rows.filter(pc.greater(rows["wage-per-hour"], 0))
-
-
-ROLES: Mapping[str, Roles] = {
-    "adult": Roles(
-        ("relationship", "marital-status", "race", "education", "hours-per-week"),
-        ("sex", "age", "occupation"),
-        "occupation",
-        "fnlwgt",
-    ),
-    "census-income": Roles(
-        (
-            *("detailed-household-and-family-stat", "marital-stat", "race", "education"),
-            "weeks-worked-in-year",
-        ),
-        ("sex", "age", "detailed-occupation-recode"),
-        "detailed-occupation-recode",
-        "wage-per-hour",
-        codes=("detailed-occupation-recode",),
-        keep=_paid_by_the_hour,
-    ),
-    "census": Roles(
-        ("relationship", "marital_status", "birthplace", "education", "hours_per_week"),
-        ("sex", "age", "occupation"),
-        "occupation",
-        "salary",
-    ),
-}
 # The commonest wage of Census-Income has 6.5 % of the rows: 15 is the largest l there.
 LARGEST_L = {"census-income": 15}
 
@@ -165,34 +111,6 @@ def bench(data: Data) -> Measure:
         )
 
     return measure
-
-
-def chosen_rows(data: Data, roles: Roles) -> pa.Table:
-    """Return the complete rows that the experiments are about, with the columns they need."""
-    rows = complete(roles.keep(data.rows), [*roles.asked, roles.sensitive])
-    for name in roles.codes:
-        column = pc.cast(rows[name], pa.string())
-        rows = rows.set_column(rows.column_names.index(name), name, column)
-    return rows
-
-
-def schema(key: str, density: float) -> Schema:
-    """Return the roles of the paper; that share of semi-sensitive cells is flagged."""
-    roles = ROLES[key]
-    if key == "census":
-        whole = census_schema(roles.asked, (roles.sensitive,))
-        attributes = [whole[name] for name in (*roles.asked, roles.sensitive)]
-    else:
-        attributes = [Attribute(name, Role.QUASI_IDENTIFIER) for name in roles.asked]
-        attributes.append(Attribute(roles.sensitive, Role.SENSITIVE))
-    return Schema(
-        tuple(
-            replace(each, role=Role.SEMI_SENSITIVE, density=density)
-            if each.name in roles.semi
-            else each
-            for each in attributes
-        )
-    )
 
 
 def lgb(roles: Roles, variant: str, k: int, ell: int, kind: type[LGB] = LGB) -> LGB:
@@ -306,7 +224,8 @@ PAPER = Paper(
         "pseudocode says. *ours*: the defaults of the method (cuts that lose least). *C_DM*: the "
         "squares of the sizes of groups, summed. *NCP* as a number: the share of its attribute's "
         "range, or of its values, that a generalised cell covers. *R_error*: the width of the "
-        "paper's interval for a sum, over the true sum; 400 random queries (of the paper's 1,000), four conditions each."
+        "paper's interval for a sum, over the true sum, for 400 random queries (the paper has "
+        "1,000) with four conditions each."
     ),
     grid=grid,
     bench=bench,

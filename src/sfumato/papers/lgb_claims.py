@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.papers import lgb_error_judges as error_judges
 from sfumato.papers import lgb_judges as judges
 from sfumato.papers.claims import Claim
 
@@ -10,7 +11,7 @@ CLAIMS = (
         "guarantees",
         "Groups of k rows and buckets of l different values keep k-anonymity and l-diversity, each "
         "without weakening the other",
-        "2.3, Corollary 3",
+        "2.2, Corollary 3",
         judges.keeps,
     ),
     Claim(
@@ -28,41 +29,41 @@ CLAIMS = (
         "4.1",
         judges.both_at_once,
     ),
-    Claim("error-k", "R_error grows with k", "4.2, Fig. 7", judges.grows_with_k),
-    Claim("error-l", "R_error grows with l", "4.2, Fig. 7", judges.grows_with_l),
-    Claim("k-l", "k has more influence on R_error than l", "4.2, Fig. 7", judges.more_by_k),
+    Claim("error-k", "R_error grows with k", "4.2, Fig. 7", error_judges.grows_with_k),
+    Claim("error-l", "R_error grows with l", "4.2, Fig. 7", error_judges.grows_with_l),
+    Claim("k-l", "k has more influence on R_error than l", "4.2, Fig. 7", error_judges.more_by_k),
     Claim(
         "error-mdp",
         "While l is small, MDP has lower R_error than NCP",
         "4.2, Fig. 7",
-        judges.lower_error,
+        error_judges.lower_error,
     ),
-    Claim("closer", "As l grows, the two come closer", "4.2, Fig. 7", judges.closer),
-    Claim("equal", "For large l they are very equal", "4.2, Fig. 7", judges.equal_at_last),
+    Claim("closer", "As l grows, the two come closer", "4.2, Fig. 7", error_judges.closer),
+    Claim("equal", "For large l they are very equal", "4.2, Fig. 7", error_judges.equal_at_last),
     Claim(
         "bounds",
         "The two ends of the interval are bounds of the true sum",
         "4.2",
-        judges.inside,
+        error_judges.inside,
     ),
     Claim(
         "density",
         "R_error of MDP falls as more cells are flagged, from 10 to 40 %",
         "4.3, Fig. 8",
-        judges.falls_with_density,
+        error_judges.falls_with_density,
     ),
     Claim(
         "density-most",
         "It falls most at 40 %, with the largest k and l",
         "4.3, Fig. 8",
-        judges.most_reduction,
+        error_judges.most_reduction,
     ),
     Claim(
         "open",
         "The reason: values are specific in buckets and indistinguishable in groups, so that a "
         "bucket leaves fewer values of a cell open",
         "4.3",
-        judges.tells_more,
+        error_judges.tells_more,
     ),
     Claim("heights", "The heights of its curves", "4, Fig. 5 to 8", judges.figures_alone),
 )

@@ -1,286 +1,53 @@
-"""What the Merging paper claims, and how numbers judge it."""
+"""What the Merging paper claims, and where."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
-from statistics import fmean
-from typing import Any
-
-from sfumato.attacks import wilson
-from sfumato.papers.claims import (
-    Case,
-    Claim,
-    Judgement,
-    always_less,
-    open_question,
-    verdict,
+from sfumato.papers.claims import Claim
+from sfumato.papers.merging_judges import (
+    ALMOST,
+    LITERAL,
+    OTHERS,
+    OURS,
+    absolute,
+    best_learned,
+    dp_last,
+    fakes,
+    grows_with_people,
+    keeps_l,
+    learnable,
+    least_error,
+    least_loss,
+    like_hybrid,
+    risk_below,
+    scales,
 )
-from sfumato.papers.grid import NotMeasured, Results
-
-OURS, LITERAL, UNFAKED = "Merging", "Merging, literal", "Merging, no fakes"
-OTHERS = ("Mondrian", "Composition", "Probabilistic", "Hybrid", "DP")
-# "Almost identical" is not said in numbers; lines of the paper's charts touch up to this share.
-ALMOST = 0.1
-# What other sets, or other queries of the same kind, change of a mean.
-CHANCE = 0.05
-# Two standard errors of an accuracy that is tested on 4,500 rows.
-LUCK = 0.014
-# "Scales well": time grows with rows to a power well below that of all pairs of rows.
-EXPONENT = 1.5
-
-
-def _risks(results: Results) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Return where, the parameters, and the numbers by method, of all points of the attack."""
-    for given, found in results.all("risk"):
-        where = f"{given['secret']}, l = {given['degree']}, {given['overlap']} people"
-        yield where, given, found
-
-
-def _risk_below(name: str, others: tuple[str, ...], why_not: str) -> Callable[..., Judgement]:
-    def judge(results: Results) -> Judgement:
-        cases = [
-            Case(
-                f"{other}, {where}",
-                100 * found[name]["record_risk"],
-                100 * found[other]["record_risk"],
-            )
-            for where, _, found in _risks(results)
-            for other in others
-        ]
-        names = (f"percent of true matches of {name}", " and ".join(others))
-        return always_less(cases, names, slack=CHANCE, why_not=why_not)
-
-    return judge
-
-
-def _like_hybrid(name: str, why_not: str) -> Callable[[Results], Judgement]:
-    def judge(results: Results) -> Judgement:
-        ratios = {
-            where: found[name]["record_risk"] / found["Hybrid"]["record_risk"]
-            for where, _, found in _risks(results)
-            if found["Hybrid"]["record_risk"]
-        }
-        if not ratios:
-            raise NotMeasured("no true matches with Hybrid")
-        low, high = min(ratios.values()), max(ratios.values())
-        return verdict(
-            1 - ALMOST <= low and high <= 1 + ALMOST,
-            f"{low:.2f} to {high:.2f} times Hybrid's, in {len(ratios)} cases",
-            why_not,
-            least=low,
-            most=high,
-        )
-
-    return judge
-
-
-def grows_with_people(results: Results) -> Judgement:
-    """Judge that the risk grows with the number of people that sets share."""
-    first: dict[str, dict[int, float]] = {}
-    for _, given, found in _risks(results):
-        for name in (OURS, LITERAL, *OTHERS):
-            key = f"{name}, {given['secret']}, l = {given['degree']}"
-            first.setdefault(key, {})[given["overlap"]] = 100 * found[name]["record_risk"]
-    cases = [Case(key, by[min(by)], by[max(by)]) for key, by in first.items() if len(by) > 1]
-    return always_less(cases, ("percent of true matches with the fewest people", "the most"))
-
-
-def _keeps_l(name: str, why_not: str) -> Callable[[Results], Judgement]:
-    def judge(results: Results) -> Judgement:
-        shares, disclosed, people = {}, 0, 0
-        for where, given, found in _risks(results):
-            shares[where] = found[name]["fewer_than_l"]
-            disclosed += found[name]["disclosed"]
-            people += found[name]["people"]
-        worst = max(shares, key=lambda where: shares[where])
-        low, high = wilson(disclosed, people)
-        return verdict(
-            shares[worst] == 0,
-            f"up to {shares[worst]:.1%} of the people have fewer than l candidates left ({worst}), "
-            f"at least {min(shares.values()):.1%}; {disclosed:,} of {people:,} are given away "
-            f"({low:.2%} to {high:.2%})",
-            why_not,
-            worst=shares[worst],
-            disclosed=disclosed,
-            people=people,
-        )
-
-    return judge
-
-
-def _least_loss(name: str) -> Callable[[Results], Judgement]:
-    def judge(results: Results) -> Judgement:
-        cases = [
-            Case(
-                f"{other}, {given['secret']}, l = {given['degree']}",
-                found[name],
-                found[other],
-            )
-            for given, found in results.all("loss")
-            for other in OTHERS
-        ]
-        judged = always_less(cases, (f"distortion of {name}", "each other"), digits=4)
-        told = ". The ratio looks at single cells, and permuted cells are exact"
-        return Judgement(judged.verdict, judged.measured + told, judged.numbers, judged.why)
-
-    return judge
-
-
-def _least_error(name: str, measure: str, why_not: str) -> Callable[[Results], Judgement]:
-    def judge(results: Results) -> Judgement:
-        cases = [
-            Case(
-                f"{other}, {given['secret']}, l = {given['degree']}, {given['attributes']} QIs",
-                found[name][measure],
-                found[other][measure],
-            )
-            for given, found in results.all("queries")
-            for other in OTHERS
-        ]
-        names = (f"{measure} error of {name}", "each other")
-        return always_less(cases, names, slack=CHANCE, why_not=why_not)
-
-    return judge
-
-
-def fakes(results: Results) -> Judgement:
-    """Judge that fakes hurt nothing: counts are as good with them as without."""
-    found = [each for _, each in results.all("queries")]
-    with_them = fmean(each[LITERAL]["mean"] for each in found)
-    without = fmean(each[UNFAKED]["mean"] for each in found)
-    some = [each[LITERAL]["fakes"] / each[LITERAL]["records"] for _, _, each in _risks(results)]
-    return verdict(
-        with_them <= without * (1 + ALMOST),
-        f"mean error {with_them:.4f} with them and {without:.4f} without; at most {max(some):.3%} of "
-        "the released records are fakes, and counts take them off",
-        f"worse by more than {ALMOST:.0%}",
-        with_fakes=with_them,
-        without=without,
-    )
-
-
-def _accuracies(results: Results, which: str) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Return the points of trees that learn the sensitive attribute, or else the other one."""
-    return [
-        (given, found)
-        for given, found in results.all("learning")
-        if (given["target"] == "education") == (which == "sensitive")
-    ]
-
-
-def _best_learned(name: str, which: str, why_not: str) -> Callable[[Results], Judgement]:
-    def judge(results: Results) -> Judgement:
-        cases = [
-            Case(f"{other}, l = {given['degree']}", 100 * found[other], 100 * found[name])
-            for given, found in _accuracies(results, which)
-            for other in OTHERS
-        ]
-        judged = always_less(
-            cases,
-            ("percent right from each other", f"from {name}"),
-            digits=1,
-            chance=100 * LUCK,
-            why_not=why_not,
-        )
-        _, last = _accuracies(results, which)[-1]
-        told = (
-            f"; from the originals {100 * last['original']:.1f}, always the commonest value "
-            f"{100 * last['majority']:.1f}"
-        )
-        return Judgement(judged.verdict, judged.measured + told, judged.numbers, judged.why)
-
-    return judge
-
-
-def _learnable(which: str, said: str, why_not: str) -> Callable[[Results], Judgement]:
-    """Return the judge that the originals teach a tree more than the commonest value."""
-
-    def judge(results: Results) -> Judgement:
-        cases = [
-            Case(
-                f"l = {given['degree']}", 100 * (found["majority"] + LUCK), 100 * found["original"]
-            )
-            for given, found in _accuracies(results, which)
-        ]
-        judged = always_less(
-            cases,
-            ("percent right with always the commonest value, and luck", "with a tree"),
-            digits=1,
-            why_not=why_not,
-        )
-        return Judgement(judged.verdict, f"{judged.measured}; {said}", judged.numbers, judged.why)
-
-    return judge
-
-
-def dp_last(results: Results) -> Judgement:
-    """Judge that trees learn least from DP."""
-    cases = [
-        Case(
-            f"{other}, {given['target']}, l = {given['degree']}",
-            100 * found["DP"],
-            100 * found[other],
-        )
-        for given, found in results.all("learning")
-        for other in (OURS, LITERAL, *OTHERS[:-1])
-    ]
-    return always_less(cases, ("percent right from DP", "from each other"), digits=1)
-
-
-def scales(results: Results) -> Judgement:
-    """Judge that time grows with rows to a power well below two."""
-    by = results.along("time", "rows")
-    if len(by) < 2:
-        raise NotMeasured("one size")
-    few, many = min(by), max(by)
-    powers = {
-        name: math.log(by[many]["seconds"][name] / by[few]["seconds"][name]) / math.log(many / few)
-        for name in (OURS, LITERAL)
-    }
-    told = "; ".join(
-        f"{name} {by[few]['seconds'][name]:.3f} s for {few:,} rows, "
-        f"{by[many]['seconds'][name]:.3f} s for {many:,} (to the power {power:.2f})"
-        for name, power in powers.items()
-    )
-    return verdict(
-        max(powers.values()) < EXPONENT, told, f"a power of {EXPONENT} or more", **powers
-    )
-
-
-def absolute(results: Results) -> Judgement:
-    """Say that the numbers of the paper's charts cannot be held against ours."""
-    where, _, found = list(_risks(results))[-1]
-    return open_question(
-        "the charts are images without numbers, and the paper does not say what it counts as a "
-        "match: pairs of records and pairs of classes give other numbers",
-        f"{100 * found[LITERAL]['record_risk']:.2f} % of matching records and "
-        f"{100 * found[LITERAL]['class_risk']:.1f} % of matching classes here ({where})",
-    )
-
 
 CLAIMS = (
     Claim(
         "dp-risk",
-        "ε-DP has the lowest risk of all",
+        "ε-DP has the lowest risk of all, Merging as published",
         "5.2, Fig. 1 to 4",
-        _risk_below(
-            "DP",
-            (OURS, LITERAL, *OTHERS[:-1]),
-            "with l = 6 on occupation Merging with `collapse` has classes as coarse as DP's",
+        risk_below("DP", (LITERAL, *OTHERS[:-1]), ""),
+    ),
+    Claim(
+        "dp-risk-collapse",
+        "ε-DP has a lower risk than Merging as here",
+        "5.2, Fig. 1 to 4",
+        risk_below(
+            "DP", (OURS,), "with l = 6 on occupation `collapse` leaves classes as coarse as DP's"
         ),
     ),
     Claim(
         "risk",
         "Merging, as published, has a lower risk than Mondrian, Composition and Probabilistic",
         "5.2, Fig. 1 to 4",
-        _risk_below(LITERAL, OTHERS[:3], "exact values match better than ranges"),
+        risk_below(LITERAL, OTHERS[:3], "exact values match better than ranges"),
     ),
     Claim(
         "risk-collapse",
         "Merging, as here, has a lower risk than Mondrian, Composition and Probabilistic",
         "5.2, Fig. 1 to 4",
-        _risk_below(
+        risk_below(
             OURS, OTHERS[:3], "where only l distinct values can be asked for, classes stay small"
         ),
     ),
@@ -288,13 +55,13 @@ CLAIMS = (
         "hybrid",
         "Merging, as published, has almost the risk of Hybrid",
         "5.2, Fig. 1 to 4",
-        _like_hybrid(LITERAL, f"more than {ALMOST:.0%} apart"),
+        like_hybrid(LITERAL, f"more than {ALMOST:.0%} apart"),
     ),
     Claim(
         "hybrid-collapse",
         "Merging, as here, has almost the risk of Hybrid",
         "5.2, Fig. 1 to 4",
-        _like_hybrid(OURS, f"more than {ALMOST:.0%} apart; below it where it is less"),
+        like_hybrid(OURS, f"more than {ALMOST:.0%} apart; below it where it is less"),
     ),
     Claim(
         "people",
@@ -306,7 +73,7 @@ CLAIMS = (
         "keeps-l",
         "Merging, as published, leaves l values in the intersection of two releases",
         "6",
-        _keeps_l(
+        keeps_l(
             LITERAL,
             "nothing in it looks at other releases: two small classes seldom share more than a "
             "person's own value",
@@ -316,34 +83,32 @@ CLAIMS = (
         "keeps-l-collapse",
         "Merging, as here, leaves l values in the intersection of two releases",
         "6",
-        _keeps_l(
+        keeps_l(
             OURS,
             "`collapse` bounds the chance that one value is left, not that fewer than l are; "
             "`--against` keeps l",
         ),
     ),
-    Claim("loss", "Merging, as published, loses least data", "5.3.1, Fig. 5", _least_loss(LITERAL)),
-    Claim(
-        "loss-collapse", "Merging, as here, loses least data", "5.3.1, Fig. 5", _least_loss(OURS)
-    ),
+    Claim("loss", "Merging, as published, loses least data", "5.3.1, Fig. 5", least_loss(LITERAL)),
+    Claim("loss-collapse", "Merging, as here, loses least data", "5.3.1, Fig. 5", least_loss(OURS)),
     Claim(
         "queries",
         "Merging, as published, has the smallest error of counts",
         "5.3.2, Fig. 6",
-        _least_error(LITERAL, "mean", ""),
+        least_error(LITERAL, "mean", ""),
     ),
     Claim(
         "queries-collapse",
         "Merging, as here, has the smallest error of counts",
         "5.3.2, Fig. 6",
-        _least_error(OURS, "mean", "its classes on occupation are larger than Mondrian's"),
+        least_error(OURS, "mean", "its classes on occupation are larger than Mondrian's"),
     ),
     Claim("fakes", "The fakes do not hurt the counts", "4.1.1, 5.3.2", fakes),
     Claim(
         "learnable-sensitive",
         "Education is learned from the originals (33 % right)",
         "5.3.3, Table 10",
-        _learnable(
+        learnable(
             "sensitive",
             "the paper has 33 from the originals",
             "33 % is what always the commonest value gives: its tree had learned nothing",
@@ -353,15 +118,13 @@ CLAIMS = (
         "learn-sensitive",
         "Learning education, Merging, as published, is best",
         "5.3.3, Table 10, Fig. 7",
-        _best_learned(
-            LITERAL, "sensitive", "nothing much is learned by anybody, and the order is chance"
-        ),
+        best_learned(LITERAL, "sensitive", ""),
     ),
     Claim(
         "learnable-other",
         "Relationship is learned from the originals (40 % right)",
         "5.3.3, Table 11",
-        _learnable(
+        learnable(
             "other",
             "the paper has 40 from the originals, which is what always the commonest value gives",
             "a tree is not better than that here either",
@@ -371,13 +134,13 @@ CLAIMS = (
         "learn-other",
         "Learning relationship, Merging, as published, is best",
         "5.3.3, Table 11, Fig. 8",
-        _best_learned(LITERAL, "other", ""),
+        best_learned(LITERAL, "other", ""),
     ),
     Claim(
         "learn-other-collapse",
         "Learning relationship, Merging, as here, is best",
         "5.3.3, Table 11, Fig. 8",
-        _best_learned(OURS, "other", ""),
+        best_learned(OURS, "other", ""),
     ),
     Claim("dp-last", "Trees learn least from ε-DP", "5.3.3, Tables 10, 11", dp_last),
     Claim("time", "Merging scales well with the rows", "5.4, Fig. 9; 4.2.3", scales, timed=True),

@@ -22,9 +22,11 @@ from sfumato.papers.store import Store, key_of
 
 # A module is loaded when its paper is asked for: each takes all makers with it.
 PAPERS: Mapping[str, str] = {
+    "lgb": "sfumato.papers.lgb",
     "refining-partition": "sfumato.papers.refining_partition",
     "merging": "sfumato.papers.merging",
     "slppa": "sfumato.papers.slppa",
+    "sensitive-qid": "sfumato.papers.sensitive_qid",
 }
 ALL = "all"
 

@@ -116,7 +116,7 @@ def distances(
 def by_width(who: People, width: int, queries: int, **asked: Any) -> dict[str, Any]:
     """Return the mean distances over random queries of so many columns, by method.
 
-    `cells` is the mean size of the cross tables.
+    `cells` is the mean size of the cross tables, `people` how many rows there are.
     """
     by: dict[str, list[dict[str, float]]] = {}
     cells = []
@@ -134,7 +134,7 @@ def by_width(who: People, width: int, queries: int, **asked: Any) -> dict[str, A
         name: {key: fmean(each[key] for each in numbers) for key in numbers[0]}
         for name, numbers in by.items()
     }
-    return {"methods": methods, "cells": fmean(cells)}
+    return {"methods": methods, "cells": fmean(cells), "people": who.rows.num_rows}
 
 
 def rating(protection: Mapping[str, Any]) -> Rating:
@@ -207,7 +207,7 @@ def histogram(who: People, names: Sequence[str], ell: int) -> dict[str, Any]:
     true = who.counts(names, [ages, jobs])
     common = np.argsort(-true.sum(axis=0), kind="stable")
     above = true > true.mean()
-    found: dict[str, Any] = {"original": _shown(true, order, jobs, common)}
+    found: dict[str, Any] = {"original": {"sum": true.sum(), **_shown(true, order, jobs, common)}}
     for name, result in made.items():
         places = [result.values[1].to_pylist().index(job) for job in jobs]
         rows = [result.values[0].to_pylist().index(age) for age in ages]

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.papers.figures import Figure, Mark
 from sfumato.papers.grid import NotMeasured, Results
 from sfumato.papers.paper import NumbersTable
-from sfumato.papers.slppa_claims import KINDS, METHODS, WAYS
+from sfumato.papers.slppa_judges import KINDS, METHODS, WAYS
 
 _TITLES = {"withheld": "rows withheld", "all rows": "all rows, β relaxed"}
 

@@ -142,6 +142,11 @@ class MapValues:
         keys = pa.array(self._keys(values.type, name), pa.string())
         return int(pc.sum(pc.invert(pc.is_in(keys, value_set=texts))).as_py() or 0)
 
+    @property
+    def only_removes(self) -> bool:
+        """Whether named values become missing, and all others stay."""
+        return self.otherwise is KEEP and all(new is None for new in self.values.values())
+
     def _news(self) -> list[Scalar | None]:
         more = [] if isinstance(self.otherwise, Keep) else [self.otherwise]
         return [*self.values.values(), *more]

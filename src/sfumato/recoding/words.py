@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -45,7 +45,7 @@ def steps_from_policy(given: Any, column: str) -> tuple[Step, ...]:
     already may stand among them.
 
     Refuses (SchemaError) unknown steps, with the nearest one, mappings with no or several steps,
-    and impossible values.
+    impossible values, and steps before a `shift` that would give it away.
 
     >>> steps_from_policy([{"top": 90}, {"round": 5}], "age")
     (TopCode(value=90), RoundTo(step=5))
@@ -57,7 +57,24 @@ def steps_from_policy(given: Any, column: str) -> tuple[Step, ...]:
     steps = tuple(_step(each, where) for each in listed)
     if sum(isinstance(step, ShiftDates) for step in steps) > 1:
         raise SchemaError(f"{where}: `shift` stands there twice; once is enough")
+    _refuse_before_shift(steps, where)
     return steps
+
+
+def _refuse_before_shift(steps: Sequence[Step], where: str) -> None:
+    """Refuse (SchemaError) steps that give many people one date, which a shift then moves.
+
+    Who knows that date reads the shift off it, and undoes it in all other columns of that person. A
+    date that is made missing is not moved.
+    """
+    place = next((at for at, step in enumerate(steps) if isinstance(step, ShiftDates)), 0)
+    for step in steps[:place]:
+        if not (isinstance(step, MapValues) and step.only_removes):
+            raise SchemaError(
+                f"{where}: `{step.key}` stands before `shift`, and makes dates equal: from what "
+                "they were moved to, people's secret shifts could be read off. Shift first, then "
+                f"`{step.key}`"
+            )
 
 
 def _step(given: Any, where: str) -> Step:

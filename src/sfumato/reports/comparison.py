@@ -27,7 +27,9 @@ from sfumato.reports.svg import INK, SERIES, configured, inline
 
 Facts = Mapping[str, Any]
 
-_WIDTH, _HEIGHT = 560, 330
+_HEIGHT: Final = 330
+# A chart of few methods is narrow, so that its words can be read on a phone.
+_FEW, _NARROW, _WIDE = 8, 330, 560
 _LEAST_ERROR: Final = 1e-4
 _TICKS: Final = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 _ALL, _PART, _NONE = "all of the stated protection", "a part of it", "none of it, or nothing stated"
@@ -52,9 +54,10 @@ def risk_utility_chart(found: Facts) -> Any:
     blind = max(
         (each["blind"] for trial in found["trials"] if (each := strongest(trial))), default=None
     )
+    width = _NARROW if len(found["trials"]) <= _FEW else _WIDE
     parts = [
-        _scatter(linked, "people re-identified, mean chance", None, "Re-identification"),
-        _scatter(inferred, "sensitive values guessed rightly", blind, "Inference"),
+        _scatter(linked, "people re-identified, mean chance", None, "Re-identification", width),
+        _scatter(inferred, "sensitive values guessed rightly", blind, "Inference", width),
     ]
     chosen = [part for part in parts if part is not None]
     if not chosen:
@@ -68,19 +71,20 @@ class _Errors:
 
     least: float
     most: float
+    width: int
 
     @classmethod
-    def of(cls, errors: Sequence[float]) -> _Errors:
+    def of(cls, errors: Sequence[float], width: int) -> _Errors:
         least = max(min(errors) / 1.4, _LEAST_ERROR)
-        return cls(least, max(max(errors) * 1.4, 10 * least))
+        return cls(least, max(max(errors) * 1.4, 10 * least), width)
 
     def place(self, error: float) -> float:
         """Return how far to the right an error stands, in pixels."""
-        return log(max(error, self.least) / self.least) / log(self.most / self.least) * _WIDTH
+        return log(max(error, self.least) / self.least) / log(self.most / self.least) * self.width
 
     def at(self, place: float) -> float:
         """Return the error that stands there."""
-        return float(self.least * (self.most / self.least) ** (place / _WIDTH))
+        return float(self.least * (self.most / self.least) ** (place / self.width))
 
     @property
     def ticks(self) -> list[float]:
@@ -101,13 +105,13 @@ def _points(found: Facts, risk: Any) -> list[dict[str, Any]]:
 
 
 def _scatter(
-    points: Sequence[dict[str, Any]], risk: str, blind: float | None, title: str
+    points: Sequence[dict[str, Any]], risk: str, blind: float | None, title: str, width: int
 ) -> Any | None:
     import altair as alt
 
     if not points:
         return None
-    errors = _Errors.of([each["error"] for each in points])
+    errors = _Errors.of([each["error"] for each in points], width)
     top = max(each["risk"] for each in points)
     top = min(1.0, max(1.15 * top, 0.1)) if top < 0.87 else 1.0
     # names stand above the highest points, so there is room above the last line
@@ -115,7 +119,7 @@ def _scatter(
     across = [errors.place(each["error"]) for each in points]
     down = [_HEIGHT * (1 - each["risk"] / space) for each in points]
     names = [each["method"] for each in points]
-    places = label_places(list(zip(across, down, strict=True)), names, _WIDTH + 60, _HEIGHT)
+    places = label_places(list(zip(across, down, strict=True)), names, width + 60, _HEIGHT)
     rows = [
         point
         | {
@@ -130,13 +134,13 @@ def _scatter(
     scale = alt.Scale(type="log", domain=[errors.least, errors.most], nice=False)
     axis = alt.Axis(format="~%", values=errors.ticks)
     height = alt.Scale(domain=[0, space], nice=False)
-    base = alt.Chart(alt.InlineData(values=rows), width=_WIDTH, height=_HEIGHT, title=_title(title))
+    base = alt.Chart(alt.InlineData(values=rows), width=width, height=_HEIGHT, title=_title(title))
     dots = base.mark_point(filled=True, size=75, opacity=1).encode(
         x=alt.X(
             "error:Q",
             scale=scale,
             axis=axis,
-            title="mean error of COUNT queries, relative to the truth (log scale)",
+            title="mean relative error of COUNT queries (log scale)",
         ),
         y=alt.Y("risk:Q", scale=height, axis=alt.Axis(format=".0%"), title=risk),
         color=_by_promise(alt, "color"),
@@ -157,7 +161,7 @@ def _scatter(
     ]
     layers = [lines, dots, *words]
     if blind is not None:
-        layers.insert(0, _blind(blind, height))
+        layers.insert(0, _blind(blind, height, width))
     return alt.layer(*layers)
 
 
@@ -186,7 +190,7 @@ def _by_promise(alt: Any, channel: str) -> Any:
     )
 
 
-def _blind(share: float, height: Any) -> Any:
+def _blind(share: float, height: Any, width: int) -> Any:
     import altair as alt
 
     data = alt.InlineData(values=[{"blind": share, "says": "blind guess: the commonest value"}])
@@ -196,7 +200,7 @@ def _blind(share: float, height: Any) -> Any:
     )
     words = base.mark_text(
         align="right", baseline="top", dy=3, fontSize=11, color=SERIES[2]
-    ).encode(y=alt.Y("blind:Q", scale=height), x=alt.value(_WIDTH), text="says:N")
+    ).encode(y=alt.Y("blind:Q", scale=height), x=alt.value(width), text="says:N")
     return line + words
 
 
@@ -218,8 +222,8 @@ def as_page(found: Facts) -> str:
     refused = refusals(trials)
     settings = [[t["method"], parameters(t)] for t in trials if not t["refused"]]
     sections = [
-        section("table", "All methods", _table(trials), _meanings()),
-        section("chart", "Risk and utility", _figure(found)),
+        section("table", "All methods", comparison_table(trials), columns_meaning()),
+        section("chart", "Risk and utility", risk_utility_figure(found)),
         section(
             "promises",
             "What each method promises",
@@ -255,13 +259,14 @@ def as_page(found: Facts) -> str:
 def as_fragment(found: Facts) -> str:
     """Return the table alone, for notebooks."""
     refused = refusals(found["trials"])
-    parts: list[Html] = [paragraph(heading(found)), _table(found["trials"])]
+    parts: list[Html] = [paragraph(heading(found)), comparison_table(found["trials"])]
     if refused:
         parts.append(table(["method", "why not"], refused))
     return str(tag("div", join(parts)))
 
 
-def _table(trials: Sequence[Facts]) -> Html:
+def comparison_table(trials: Sequence[Facts]) -> Html:
+    """Return the table of a comparison, a row for every method."""
     rows: list[list[object]] = []
     for trial in trials:
         row: list[object] = list(cells(trial))
@@ -273,11 +278,13 @@ def _table(trials: Sequence[Facts]) -> Html:
     return table(HEADERS, rows)
 
 
-def _meanings() -> Html:
+def columns_meaning() -> Html:
+    """Return what the columns are, one click away."""
     return formula("what the columns are", *(f"{name}: {what}" for name, what in MEANINGS))
 
 
-def _figure(found: Facts) -> Html:
+def risk_utility_figure(found: Facts) -> Html:
+    """Return the chart with its caption, or what it needs where it cannot be drawn."""
     try:
         refuse_missing(".svg")
     except EngineUnavailable as error:

@@ -131,6 +131,33 @@ def cells(trial: Facts) -> list[str]:
     ]
 
 
+# The same for a narrow terminal.
+SHORT_HEADERS: Final = (
+    "method",
+    "audit",
+    "keeps",
+    "re-id highest",
+    "mean",
+    "guessed",
+    "COUNT error",
+    "median",
+    "seconds",
+)
+
+
+def short_cells(trial: Facts) -> list[str]:
+    """Return the row of a method under `SHORT_HEADERS`."""
+    by_name = dict(zip(HEADERS, cells(trial), strict=True))
+    kept = _told(trial["kept"]) or ("" if trial["refused"] is not None else "neither")
+    return [
+        by_name["method"],
+        "refused" if trial["refused"] is not None else str(trial["audit"]),
+        kept,
+        *(by_name[each] for each in ("re-id highest", "re-id mean", "inferred")),
+        *(by_name[each] for each in ("COUNT mean", "COUNT median", "seconds")),
+    ]
+
+
 def strongest(trial: Facts) -> Facts | None:
     """Return the inference that succeeds most often."""
     return max(trial["inference"], key=lambda each: each["success"], default=None)

@@ -55,19 +55,25 @@ def refuse_infeasible(table: Table, models: Sequence[Model]) -> None:
     for bound in bind_to_table(table, models):
         statistics = group_statistics(table, whole, names)
         if not bound.holds(statistics)[0]:
-            raise Infeasible(_advice(bound, statistics))
+            raise Infeasible(_advice(bound, statistics, _counted(table)))
 
 
-def _advice(bound: BoundModel, statistics: GroupStatistics) -> str:
+def _counted(table: Table) -> str:
+    """Return what the models count."""
+    if table.schema.household is not None:
+        return "households"
+    return "rows" if table.units is None else "people"
+
+
+def _advice(bound: BoundModel, statistics: GroupStatistics, counted: str) -> str:
     model = bound.model
-    people = int(statistics.sizes[0])
-    if isinstance(model, KAnonymity):
-        return f"k = {model.k} is more than the {people} people in the table; use k <= {people}"
-    if isinstance(model, AlphaKAnonymity) and model.k > people:
-        return f"k = {model.k} is more than the {people} people in the table; use k <= {people}"
+    many = int(statistics.sizes[0])
+    if isinstance(model, KAnonymity) or (isinstance(model, AlphaKAnonymity) and model.k > many):
+        who = "people" if counted == "rows" else counted
+        return f"k = {model.k} is more than the {many} {who} in the table; use k <= {many}"
     reached = bound.worst(statistics)
     if isinstance(model, LDiversity):
-        return _diversity_advice(model, reached)
+        return _diversity_advice(model, reached, counted)
     if isinstance(model, Linkable):
         return (
             f"even with the whole table as one group, an independent release of like data shares "
@@ -81,7 +87,7 @@ def _advice(bound: BoundModel, statistics: GroupStatistics) -> str:
     )
 
 
-def _diversity_advice(model: LDiversity, reached: float) -> str:
+def _diversity_advice(model: LDiversity, reached: float, counted: str) -> str:
     """Return why the whole table, which reaches so much, is not l-diverse, and what would be.
 
     What is reached is the largest feasible l: of the table as a whole, and so of any part.
@@ -95,8 +101,8 @@ def _diversity_advice(model: LDiversity, reached: float) -> str:
         )
     if model.variant == "frequency":
         return (
-            f"{problem}: the commonest value of `{attribute}` has {1 / reached:.1%} of the rows; "
-            f"the largest feasible l is {int(reached)}"
+            f"{problem}: the commonest value of `{attribute}` has {1 / reached:.1%} of the "
+            f"{counted}; the largest feasible l is {int(reached)}"
         )
     if model.variant == "entropy":
         feasible = max(math.floor(reached * 100) / 100, 1)
