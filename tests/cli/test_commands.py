@@ -270,12 +270,7 @@ def test_repeated_and_missing_identifiers_hold_no_cell(place, sfumato):
 
 
 def test_every_command_is_in_the_app():
-    names = {command.name for command in app.registered_commands
-        "compare",
-        "recommend",
-        "report",
-        "reproduce",
-    }
+    names = {command.name for command in app.registered_commands}
     assert names == {
         "init",
         "check",
@@ -284,8 +279,10 @@ def test_every_command_is_in_the_app():
         "link",
         "audit",
         "attack",
+        "compare",
         "compose",
         "query",
+        "recommend",
         "reconstruct",
         "reproduce",
         "risk",

@@ -254,6 +254,14 @@ def test_steps_the_other_way_are_noticed(by_hand):
     assert {found[key] for key in ("by-l", "by-t", "minutes")} == {Verdict.FAILS}
 
 
+def test_small_numbers_are_judged_as_strictly(by_hand):
+    results = made(by_hand)
+    for point, found in results.measured:
+        if point.experiment == "by l":
+            found["methods"]["bayes"] = distances(2.0 if point.parameters["l"] == 2 else 1.5, 9.0)
+    assert verdicts(results)["by-l"] is Verdict.FAILS
+
+
 def test_other_data_do_not_judge_the_census(by_hand):
     results = made(by_hand, publishing={"attributes": 15})
     assert verdicts(results)["tens"] is Verdict.OPEN

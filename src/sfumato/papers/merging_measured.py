@@ -205,7 +205,7 @@ def learned(
             folds=folds,
         )
         found[name] = result.mean
-        # of the first, which repeats: the noise of DP takes no seed, and moves what is drawn after it
+        # of the first, which repeats: DP's noise takes no seed, and moves what is drawn after it
         found.setdefault("original", result.original)
         found.setdefault("majority", result.baseline)
     found["tested"] = rows.num_rows

@@ -38,7 +38,7 @@ Facts = Mapping[str, Any]
 TITLE: Final = "One table, seven ways to publish it"
 # Tables by the beginning of their names.
 _TABLES: Final = {
-    "records": "Records of one group",
+    "records": "Records",
     "qi": "Known attributes of a group",
     "sensitive": "Sensitive values of the same group",
 }
@@ -116,7 +116,7 @@ def _data(found: Facts, before: pa.Table) -> list[Html]:
         cards(numbers),
         paragraph(
             "Asked of every method, as far as it can be asked: nobody can be told from 9 others "
-            "(k = 10), and no disease is that of more than a fifth of a group (l = 5)." + guess
+            "(k = 10), and no disease is that of more than a fifth of a group (l = 5)." + guess
         ),
     ]
 
@@ -173,10 +173,7 @@ def _method(trial: Facts, shown: Published, number: int) -> Section:
     said += [f"To know: {each}." for each in trial["notes"]]
     parts = [
         paragraph(method_words(trial["method"]), " ", LAYOUTS.get(str(trial["layout"]), "")),
-        *(
-            _rows(rows, _TABLES.get(called.partition("_")[0], called))
-            for called, rows in shown.rows.items()
-        ),
+        *(_rows(rows, _caption(called, rows)) for called, rows in shown.rows.items()),
         heading("What it promises"),
         paragraph(verdict, _kept(of_the_stated(trial))),
         bullets(words_of(claim).means for claim in trial["guarantees"]),
@@ -192,6 +189,13 @@ def _method(trial: Facts, shown: Published, number: int) -> Section:
     else:
         parts.append(paragraph(*links))
     return section(f"by-{trial['method']}", title, *parts)
+
+
+def _caption(called: str, rows: pa.Table) -> str:
+    words = _TABLES.get(called.partition("_")[0], called)
+    return (
+        f"{words} of one group" if called == "records" and "group" in rows.schema.names else words
+    )
 
 
 def _kept(kept: str) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 _IN_GROUP: Final = "In every group G of the release"
@@ -143,6 +143,8 @@ _WORDS: Final[Mapping[str, Words]] = {
         "the epsilon of the stated matrix",
     ),
 }  # fmt: skip
+# What the commonest variant of l-diversity says, without its name.
+_FREQUENCY: Final = "In every group no value of {attribute} is that of more than one in {l} people."
 _UNKNOWN: Final = Words("This version does not know the model.", "", "", "")
 
 
@@ -160,6 +162,8 @@ def words_of(claim: Mapping[str, Any]) -> Words:
     'At least 5 share every published combination of known values.'
     """
     found = _WORDS.get(str(claim.get("model")), _UNKNOWN)
+    if claim.get("model") == "l-diversity" and claim.get("variant", "frequency") == "frequency":
+        found = replace(found, means=_FREQUENCY)
     keys = _Named({"variant": "frequency", **claim})
     if "attribute" in claim:
         keys["attribute"] = f"'{claim['attribute']}'"
