@@ -43,7 +43,7 @@ def hand_over(here: Visit, run: Run) -> list[Html]:
         ),
         details(
             "The command line for this",
-            command(command_line(run, here.here.source)),
+            *(command(line) for line in command_lines(run, here.here.source)),
             tag(
                 "p", "The seed of this run stays in its private record, so another run draws anew."
             ),
@@ -51,7 +51,7 @@ def hand_over(here: Visit, run: Run) -> list[Html]:
     ]
 
 
-def command_line(run: Run, source: str) -> str:
+def command_lines(run: Run, source: str) -> list[str]:
     """Return the commands that do what a run did, without its seed."""
     data = source if run.data.name.startswith("table.") else str(run.data)
     lines = [
@@ -59,7 +59,7 @@ def command_line(run: Run, source: str) -> str:
         ["sfumato", "audit", "release"],
         ["sfumato", "report", "release", "--original", data, "--policy", "policy.yaml"],
     ]
-    return "\n".join(shlex.join(each) for each in lines)
+    return [shlex.join(each) for each in lines]
 
 
 def _file(name: str) -> Callable[[Visit], Response]:
@@ -77,7 +77,7 @@ def _file(name: str) -> Callable[[Visit], Response]:
 
 
 def _command(here: Visit) -> Response:
-    return PlainTextResponse(command_line(here.this_run, here.here.source) + "\n")
+    return PlainTextResponse("\n".join([*command_lines(here.this_run, here.here.source), ""]))
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -109,7 +109,9 @@ def from_sample(here: Visit, form: Form) -> Response:
     space = here.bench.workspace
     folder = space.new_folder("sample")
     pq.write_table(hospital(SAMPLE_ROWS), folder / "data" / "table.parquet")
-    return _opened(here.bench, space.finish(folder, _SAMPLE, _SAMPLE, own="table.parquet"))
+    return _opened(
+        here.bench, space.finish(folder, _SAMPLE, "hospital.parquet", own="table.parquet")
+    )
 
 
 def from_path(here: Visit, form: Form) -> Response:

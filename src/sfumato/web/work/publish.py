@@ -56,7 +56,7 @@ def judged_json(made: Publication, judged: Judged) -> dict[str, Any]:
         "suppressed": manifest.suppressed,
         "withheld_cells": made.withheld_cells,
         "ncp": None if made.ncp is None else made.ncp.mean,
-        "warnings": [*made.warnings, *facts.warnings],
+        "warnings": list(dict.fromkeys([*made.warnings, *facts.warnings])),
         "undone": list(facts.undone),
         "audit": facts.audit.to_json(),
         "attacks": None if facts.attacked is None else facts.attacked.to_dict(),
