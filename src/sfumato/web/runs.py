@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from sfumato.errors import InputError
 from sfumato.web.projects import HIERARCHIES, POLICY, Project, Workspace
-from sfumato.web.small_files import read_json, write_json
+from sfumato.web.small_files import read_json, write_json, write_text
 from sfumato.web.status import FILE as STATUS
 from sfumato.web.status import State, Status
 
@@ -46,6 +46,7 @@ class Kind(StrEnum):
     PREVIEW = "preview"
     PUBLISH = "publish"
     RECOMMEND = "recommend"
+    REPORT = "report"  # of what another run published, for the public
 
     @property
     def is_quick(self) -> bool:
@@ -142,11 +143,12 @@ class Runner:
         options: Mapping[str, Any] | None = None,
         *,
         rules: Path | None = None,
+        policy: str | None = None,
     ) -> Run:
         """Return a new run of a project; it starts when its turn comes.
 
         Its policy is that of the project, or `policy.yaml` in the folder `rules`, with the
-        hierarchies beside it.
+        hierarchies beside it; or the text `policy`, which the project does not keep.
         """
         moment = datetime.now(UTC)
         id = f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
@@ -154,6 +156,8 @@ class Runner:
         folder.mkdir(mode=0o700)
         (folder / "private").mkdir(mode=0o700)
         _copy_rules(rules or project.folder, folder)
+        if policy is not None:
+            write_text(folder / POLICY, policy)
         Status().write(folder)
         write_json(
             folder / REQUEST,

@@ -36,7 +36,8 @@ class Status:
     """A run at one moment: `expected` has the seconds that every stage may take, in their order.
 
     Times are those of the clock (`time.time`), since several processes read them. `message` is one
-    line without data. `timings` has the seconds that stages took.
+    line without data. `timings` has the seconds that stages took. A run that ends at a stated time,
+    whatever stage it is in, has that time in `until`.
     """
 
     state: State = State.QUEUED
@@ -48,6 +49,7 @@ class Status:
     expected: dict[str, float] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     rows: int = 0
+    until: float = 0.0
 
     @classmethod
     def read(cls, folder: Path) -> Status:
@@ -77,6 +79,8 @@ class Status:
         >>> status.remaining(now=103.0)
         9.0
         """
+        if self.state is State.RUNNING and self.until:
+            return max(self.until - (time.time() if now is None else now), 0.0)
         if self.state is not State.RUNNING or self.stage not in self.expected:
             return None
         later = list(self.expected)[list(self.expected).index(self.stage) + 1 :]

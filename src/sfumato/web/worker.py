@@ -37,6 +37,10 @@ class Report:
         expected = {name: round(pace.expected(name, rows), 3) for name in stages}
         self._write(replace(self._status, expected=expected, rows=rows))
 
+    def until(self, seconds: float) -> None:
+        """Say that the run ends after so many seconds, whatever it has found by then."""
+        self._write(replace(self._status, until=time.time() + seconds))
+
     def stage(self, name: str) -> None:
         """Take note that the stage begins, and how long the last one took."""
         now = time.time()
@@ -108,6 +112,8 @@ def _work(kind: Kind) -> Callable[[Run, Report], None]:
             from sfumato.web.work.publish import publish as work
         case Kind.RECOMMEND:
             from sfumato.web.work.recommend import recommend as work
+        case Kind.REPORT:
+            from sfumato.web.work.public_report import public_report as work
     return work
 
 

@@ -11,7 +11,8 @@ from sfumato.markup import Html, join, tag
 from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to
 from sfumato.web.forms import Form
-from sfumato.web.runs import Run
+from sfumato.web.runs import Kind, Run
+from sfumato.web.stage_words import stage_words
 from sfumato.web.status import State
 
 WORDS: Final = {
@@ -25,6 +26,14 @@ WORDS: Final = {
 }
 
 
+def address_of(here: Visit, run: Run) -> str:
+    """Return where a run is shown: each kind has its own page."""
+    if run.kind is Kind.INSPECT:
+        return here.address("data")
+    place = {Kind.PREVIEW: "preview", Kind.PUBLISH: "runs", Kind.RECOMMEND: "recommend"}
+    return here.address(f"{place[run.kind]}/{run.id}")
+
+
 def progress_box(here: Visit, run: Run, title: str) -> list[Html]:
     """Return how far a run is, what went wrong, and what can be done about it."""
     status = run.status
@@ -32,11 +41,11 @@ def progress_box(here: Visit, run: Run, title: str) -> list[Html]:
     if status.state.is_over:
         words = f"{title}: {WORDS[status.state]}. {status.message}"
         again = here.form(f"{address}/again", frame.button("Run it again", kind="plain"))
-        return [tag("p", words, class_="box bad", role="alert"), again]
+        return [tag("p", words, class_="box bad", role="alert"), again, *_ways_on(here, run)]
     bar = tag(
         "progress", "", max="1", value=f"{status.share():.3f}", id="share", aria_labelledby="stage"
     )
-    said = tag("p", status.stage or WORDS[status.state], id="stage", aria_live="polite")
+    said = tag("p", stage_words(status) or WORDS[status.state], id="stage", aria_live="polite")
     left = tag("p", remaining_words(status.remaining()), id="remaining")
     box = tag(
         "section",
@@ -51,6 +60,15 @@ def progress_box(here: Visit, run: Run, title: str) -> list[Html]:
         cancel,
         tag("noscript", tag("p", "This page loads itself anew every few seconds.")),
     ]
+
+
+def _ways_on(here: Visit, run: Run) -> list[Html]:
+    """Return where to change what stood in the way of a run."""
+    if run.kind is Kind.INSPECT:
+        return []
+    change = tag("a", "Change the protection", href=here.address("protect"))
+    roles = tag("a", "change the roles", href=here.address("roles"))
+    return [tag("p", join([change, " or ", roles, "."]))]
 
 
 def remaining_words(seconds: float | None) -> str:
@@ -71,20 +89,21 @@ def remaining_words(seconds: float | None) -> str:
 def status(here: Visit) -> Response:
     """Return the status of a run as JSON, with its remaining time in words."""
     now = here.this_run.status
-    return JSONResponse(now.to_json() | {"left": remaining_words(now.remaining())})
+    said = {"stage": stage_words(now), "left": remaining_words(now.remaining())}
+    return JSONResponse(now.to_json() | said)
 
 
 def cancel(here: Visit, form: Form) -> Response:
     """End a run."""
     here.bench.runner.cancel(here.this_run)
     here.bench.runner.wait(here.this_run, 5)
-    return to(here.address(f"runs/{here.this_run.id}"))
+    return to(address_of(here, here.this_run))
 
 
 def again(here: Visit, form: Form) -> Response:
     """Run with the same policy, whatever became of the project's since."""
     run = here.bench.runner.again(here.here, here.this_run)
-    return to(here.address(f"runs/{run.id}"))
+    return to(address_of(here, run))
 
 
 ROUTES: Final[list[BaseRoute]] = [

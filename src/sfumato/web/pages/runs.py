@@ -14,7 +14,7 @@ from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.forms import Form
 from sfumato.web.pages.hand_over import hand_over
-from sfumato.web.pages.progress import WORDS, progress_box
+from sfumato.web.pages.progress import WORDS, address_of, progress_box
 from sfumato.web.runs import Kind, Run, runs_of
 from sfumato.web.status import State
 from sfumato.web.work.names import JUDGED
@@ -67,8 +67,8 @@ def method_words(run: Run) -> str:
 def run(here: Visit) -> Response:
     """Return the page of one run."""
     this = here.this_run
-    if this.kind is Kind.INSPECT:
-        return to(here.address("data"))
+    if this.kind is not Kind.PUBLISH:
+        return to(address_of(here, this))
     state = this.status.state
     title = f"Run of {this.created[:16].replace('T', ' ')}"
     if state is not State.FINISHED:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.errors import EngineUnavailable
+from sfumato.jobs.recommend import MINUTES, recommend_file
+from sfumato.web.small_files import write_json
+from sfumato.web.work.names import FOUND, RECOMMENDED
 
 if TYPE_CHECKING:
     from sfumato.web.runs import Run
@@ -12,5 +14,19 @@ if TYPE_CHECKING:
 
 
 def recommend(run: Run, report: Report) -> None:
-    """Refuse: not built yet."""
-    raise EngineUnavailable("this version has no recommend")
+    """Leave what was found, and the policy if one keeps the limits (`recommended.yaml`)."""
+    asked = run.options
+    minutes = float(asked.get("minutes", MINUTES))
+    report.until(60 * minutes)
+    found = recommend_file(
+        run.data,
+        run.policy,
+        out=run.folder / RECOMMENDED,
+        preset=asked.get("preset"),
+        max_reidentification=asked.get("max_reidentification"),
+        max_inference=asked.get("max_inference"),
+        max_withheld=asked.get("max_withheld", 0),
+        minutes=minutes,
+        progress=report.within("recommend"),
+    )
+    write_json(run.folder / FOUND, found.to_dict())
