@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,6 +16,7 @@ from sfumato.errors import SfumatoError
 from sfumato.web import frame
 from sfumato.web.forms import Form, read_form
 from sfumato.web.guard import SESSION, Keys
+from sfumato.web.loaded import Shelf
 from sfumato.web.policy_form import adopt_draft
 from sfumato.web.projects import Project, Workspace
 from sfumato.web.runs import Kind, Run, Runner, run_of, runs_of
@@ -31,6 +32,7 @@ class Bench:
     runner: Runner
     keys: Keys
     max_upload: int
+    shelf: Shelf = field(default_factory=Shelf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,3 +15,5 @@ SECTIONS: Final = "sections.json"
 SAMPLED: Final = "preview.json"
 FOUND: Final = "recommendation.json"
 RECOMMENDED: Final = "recommended.yaml"
+# The option of a public report that says whose release it is about.
+REPORT_OF: Final = "run"

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.report import report_file
+from sfumato.jobs.trial_findings import Inference, Linkage, Membership, Worth
 from sfumato.web.pace import rows_of, seen_pace
 from sfumato.web.runs import RECORD, Run
 from sfumato.web.small_files import write_json
-from sfumato.web.work.names import JUDGED, RELEASE, REPORT, ZIP
+from sfumato.web.work.names import JUDGED, RELEASE, REPORT, SECTIONS, ZIP
 
 if TYPE_CHECKING:
     from sfumato.jobs.publication import Publication
     from sfumato.reports.report import Report as Judged
+    from sfumato.utility.overview import Utility
+    from sfumato.utility.query_errors import QueryErrors
     from sfumato.web.worker import Report
 
 
@@ -41,6 +44,7 @@ def publish(run: Run, report: Report) -> None:
         progress=report.within("judge"),
     )
     report.stage("packing")
+    write_json(run.folder / SECTIONS, sections_json(judged))
     write_json(run.folder / JUDGED, judged_json(made, judged))
     _pack(run.folder / RELEASE, run.folder / ZIP)
 
@@ -61,9 +65,41 @@ def judged_json(made: Publication, judged: Judged) -> dict[str, Any]:
         "audit": facts.audit.to_json(),
         "attacks": None if facts.attacked is None else facts.attacked.to_dict(),
         "utility": None if facts.compared is None else facts.compared.to_dict(),
+        "findings": _findings(judged),
     }
     # numbers of other libraries, and those that JSON has no word for
     return dict(json.loads(json.dumps(plain, default=_plain)))
+
+
+def sections_json(judged: Judged) -> dict[str, Any]:
+    """Return the parts of the report as HTML: pages show them without drawing them again."""
+    return {
+        "sections": [
+            {"id": each.id, "title": each.title, "content": [str(piece) for piece in each.content]}
+            for each in judged.sections
+        ]
+    }
+
+
+def _findings(judged: Judged) -> dict[str, Any]:
+    """Return the few numbers by which runs are compared; what is not defined is None or empty."""
+    attacked, compared = judged.facts.attacked, judged.facts.compared
+    linkage = member = worth = None
+    inferred: list[dict[str, Any]] = []
+    if attacked is not None:
+        link, membership = Linkage.of(attacked), Membership.of(attacked)
+        linkage = None if link is None else link.to_dict()
+        member = None if membership is None else membership.to_dict()
+        inferred = [each.to_dict() for each in Inference.of(attacked)]
+    if compared is not None:
+        worth = Worth.of(compared, _count_errors(compared)).to_dict()
+    return {"linkage": linkage, "inference": inferred, "membership": member, "utility": worth}
+
+
+def _count_errors(compared: Utility) -> QueryErrors | None:
+    """Return the errors of COUNT queries with the fewest conditions, which every layout answers."""
+    counted = [each for each in compared.queries if each.aggregate.startswith("COUNT")]
+    return min(counted, key=lambda each: each.dimension, default=None)
 
 
 def _plain(value: Any) -> Any:
