@@ -18,16 +18,34 @@ from sfumato.web.bench import Bench
 from sfumato.web.forms import ForeignForm
 from sfumato.web.frame import bare_page
 from sfumato.web.guard import SMALL_BODY, Guard, Hosts
-from sfumato.web.pages import data, hand_over, home, progress, protect, roles, runs
+from sfumato.web.pages import (
+    answer,
+    compare,
+    data,
+    hand_over,
+    hierarchy,
+    home,
+    preview,
+    progress,
+    protect,
+    recommend,
+    roles,
+    runs,
+)
 
 PAGES: Final[list[BaseRoute]] = [
     *home.ROUTES,
     *data.ROUTES,
     *roles.ROUTES,
+    *hierarchy.ROUTES,
     *protect.ROUTES,
+    *preview.ROUTES,
+    *recommend.ROUTES,
     *progress.ROUTES,
     *hand_over.ROUTES,
     *runs.ROUTES,
+    *compare.ROUTES,
+    *answer.ROUTES,
 ]
 _STATIC: Final = {
     "workbench.css": "text/css; charset=utf-8",
@@ -56,7 +74,11 @@ def application(
     app.state.bench = bench
 
     def limit_of(path: str) -> int:
-        return bench.max_upload + _FORM_ROOM if path == home.UPLOAD else SMALL_BODY
+        if path == home.UPLOAD:
+            return bench.max_upload + _FORM_ROOM
+        if hierarchy.UPLOAD.fullmatch(path):
+            return min(bench.max_upload, hierarchy.MOST_BYTES) + _FORM_ROOM
+        return SMALL_BODY
 
     return Guard(app, bench.keys, hosts, limit_of=limit_of, note=note)
 

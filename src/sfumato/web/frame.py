@@ -14,6 +14,7 @@ STEPS: Final[Mapping[str, str]] = {
     "roles": "Roles",
     "protect": "Protect",
     "runs": "Runs",
+    "answer": "Answer",
 }
 # The kinds of a message above a page.
 GOOD, BAD, NOTE = "good", "bad", "note"
@@ -150,7 +151,7 @@ def select(
 
 
 def entry(
-    name: str, label: str, value: object = "", *, hint: str | None = None, **attributes: object
+    name: str, label: object, value: object = "", *, hint: str | None = None, **attributes: object
 ) -> Html:
     """Return a labelled field to type in, with attributes of its own such as `type` and `min`."""
     own = "".join(

@@ -30,7 +30,7 @@ class Number:
             return None
         if not self.is_share:
             return f"{self.value:,.0f}"
-        return "<0.1%" if 0 < self.value < 0.0005 else f"{self.value:.1%}"
+        return share_words(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Judgement:
             Number("Records", "records that were published", content["rows"], False, False),
             Number("Groups", "groups of records", content["groups"], False, False),
             Number("Rows suppressed", "rows that were withheld", content["suppressed"], False),
-            Number("Cells withheld", "cells that could be anything", content["withheld_cells"], False),
+            Number("Cells withheld", "cells of any value", content["withheld_cells"], False),
         ]  # fmt: skip
         return [
             *plain,
@@ -124,6 +124,15 @@ class Judgement:
     def _strongest(self) -> Mapping[str, Any] | None:
         secrets = self._findings("inference") or []
         return max(secrets, key=lambda each: each["success"] - each["blind"], default=None)
+
+
+def share_words(share: float) -> str:
+    """Return a share as percents.
+
+    >>> share_words(0.0001), share_words(0.25)
+    ('<0.1%', '25.0%')
+    """
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
 
 
 def _float(value: Any) -> float | None:

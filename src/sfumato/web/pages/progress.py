@@ -30,8 +30,8 @@ def address_of(here: Visit, run: Run) -> str:
     """Return where a run is shown: each kind has its own page."""
     if run.kind is Kind.INSPECT:
         return here.address("data")
-    place = {Kind.PREVIEW: "preview", Kind.PUBLISH: "runs", Kind.RECOMMEND: "recommend"}
-    return here.address(f"{place[run.kind]}/{run.id}")
+    place = {Kind.PREVIEW: "preview", Kind.RECOMMEND: "recommend"}
+    return here.address(f"{place.get(run.kind, 'runs')}/{run.id}")
 
 
 def progress_box(here: Visit, run: Run, title: str) -> list[Html]:

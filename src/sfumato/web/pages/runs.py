@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from sfumato.errors import InputError
 from sfumato.jobs.yaml_file import read_yaml
-from sfumato.markup import Html, join, table, tag
+from sfumato.markup import Html, table, tag
 from sfumato.reports.page import badge
 from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.forms import Form
-from sfumato.web.pages.hand_over import hand_over
+from sfumato.web.judgement import Judgement
+from sfumato.web.pages.hand_over import public_reports
+from sfumato.web.pages.judge import judge
 from sfumato.web.pages.progress import WORDS, address_of, progress_box
+from sfumato.web.risk_map import Point, risk_utility_map
 from sfumato.web.runs import Kind, Run, runs_of
 from sfumato.web.status import State
-from sfumato.web.work.names import JUDGED
+from sfumato.web.work.names import REPORT_OF
 
+_PATIENCE: Final = 5.0
 _BADGES: Final = {State.FINISHED: "good", State.REFUSED: "bad", State.FAILED: "bad"}
 
 
 def runs(here: Visit) -> Response:
-    """Return the list of runs, the newest first."""
+    """Return the list of runs, the newest first, and the map of those that finished."""
     found = runs_of(here.here, Kind.PUBLISH)
     if not found:
         return here.page(
@@ -33,28 +39,73 @@ def runs(here: Visit) -> Response:
             step="runs",
             message=told(here),
         )
+    numbers = {run.id: str(len(found) - place) for place, run in enumerate(found)}
+    judged = {run.id: Judgement.of(run) for run in found}
     listed = table(
-        ["Run", "Method", "State", "Audit", "Loss"],
-        [_line(here, run) for run in found],
-        caption="Runs of this project",
+        ["Run", "Started", "Method", "State", "Audit", "Re-id", "Inferred", "Error", "Loss"],
+        [_line(here, run, numbers[run.id], judged[run.id]) for run in found],
+        caption="Runs of this project, the newest first",
     )
-    return here.page("Runs", listed, step="runs", message=told(here))
+    points = [
+        Point(numbers[run.id], method_words(run), here.address(f"runs/{run.id}"), own)
+        for run in found
+        if (own := judged[run.id]) is not None
+    ]
+    return here.page(
+        "Runs",
+        listed,
+        tag("p", _COLUMNS),
+        *_comparison(here, points),
+        *_map(points),
+        step="runs",
+        message=told(here),
+    )
 
 
-def _line(here: Visit, run: Run) -> list[object]:
-    state, judged = run.status.state, run.result(JUDGED)
-    audit: object = "–"
-    loss = None
-    if judged is not None:
-        audit = badge("holds", "good") if judged["audit"]["ok"] else badge("does not hold", "bad")
-        loss = None if judged["ncp"] is None else f"{judged['ncp']:.3f}"
+def _line(here: Visit, run: Run, number: str, judged: Judgement | None) -> list[object]:
+    state = run.status.state
+    numbers = {} if judged is None else {each.name: each.text for each in judged.numbers}
     return [
-        tag("a", run.created[:19].replace("T", " "), href=here.address(f"runs/{run.id}")),
+        tag("a", f"Run {number}", href=here.address(f"runs/{run.id}")),
+        when(run),
         method_words(run),
         badge(WORDS[state], _BADGES.get(state, "note")),
-        audit,
-        loss,
+        None if judged is None else judged.badge,
+        *(numbers.get(name) for name in _SHOWN),
     ]
+
+
+def _comparison(here: Visit, points: list[Point]) -> list[Html]:
+    if len(points) < 2:
+        return []
+    link = here.address(f"compare?a={points[1].judged.run.id}&b={points[0].judged.run.id}")
+    return [tag("p", frame.link_button("Compare two runs", link, "plain"))]
+
+
+def _map(points: list[Point]) -> list[Html]:
+    drawn = risk_utility_map(points)
+    if not drawn:
+        return []
+    return [
+        tag("h2", "Risk and utility"),
+        tag("p", "Each point is a run of this project; a run to the left of and below another is "
+            "better in both."),
+        drawn,
+    ]  # fmt: skip
+
+
+_SHOWN: Final = (
+    "Re-identification, mean", "Inference", "Query error, mean", "Loss of cells (NCP)",
+)  # fmt: skip
+_COLUMNS: Final = (
+    "Re-id: mean chance to find a person. Inferred: sensitive values guessed rightly. Error: mean "
+    "error of COUNT queries. Loss: of quasi-identifier cells. Less is better in each."
+)
+
+
+def when(run: Run) -> str:
+    """Return when a run was asked for."""
+    return run.created[:16].replace("T", " ")
 
 
 def method_words(run: Run) -> str:
@@ -67,53 +118,32 @@ def method_words(run: Run) -> str:
 def run(here: Visit) -> Response:
     """Return the page of one run."""
     this = here.this_run
-    if this.kind is not Kind.PUBLISH:
-        return to(address_of(here, this))
     state = this.status.state
-    title = f"Run of {this.created[:16].replace('T', ' ')}"
-    if state is not State.FINISHED:
-        box = progress_box(here, this, method_words(this))
+    if this.kind not in (Kind.PUBLISH, Kind.REPORT):
+        return to(address_of(here, this))
+    if this.kind is Kind.REPORT and state is State.FINISHED:  # linked where its release is
+        return to(here.address(f"runs/{this.options[REPORT_OF]}"))
+    title = f"Run of {when(this)}"
+    words = method_words(this) if this.kind is Kind.PUBLISH else "Report for the public"
+    judged = Judgement.of(this)
+    if judged is None:
+        box = progress_box(here, this, words)
         refresh = None if state.is_over else 3
         return here.page(title, *box, step="runs", refresh=refresh, message=told(here))
-    judged = this.result(JUDGED) or {}
-    return here.page(
-        title,
-        tag("p", method_words(this), class_="lead"),
-        *hand_over(here, this),
-        *_verdicts(judged),
-        step="runs",
-        message=told(here),
-    )
-
-
-def _verdicts(judged: dict[str, Any]) -> list[Html]:
-    audit = judged["audit"]
-    rows = [
-        [
-            ", ".join(f"{key} = {value}" for key, value in each.items() if key not in _NOT_SHOWN),
-            badge("holds", "good")
-            if each["holds"]
-            else badge("does not hold", "bad")
-            if each["holds"] is False
-            else badge("declared, not checked"),
-        ]
-        for each in audit["guarantees"]
-    ]
-    warnings = [tag("li", each) for each in judged["warnings"]]
-    return [
-        tag("h2", "What the audit says"),
-        table(["Guarantee", "Verdict"], rows, caption="Checked on the published files alone"),
-        tag("h2", "Warnings") if warnings else Html(""),
-        tag("ul", join(warnings)) if warnings else Html(""),
-    ]
-
-
-_NOT_SHOWN: Final = ("holds", "worst", "reason")
+    lead = tag("p", words, class_="lead")
+    return here.page(title, lead, *judge(here, judged), step="runs", message=told(here))
 
 
 def remove(here: Visit, form: Form) -> Response:
-    """Remove a run that is over."""
-    here.bench.runner.discard(here.this_run)
+    """Remove a run that is over, with the reports about it."""
+    this = here.this_run
+    here.bench.runner.discard(this)
+    here.bench.shelf.forget(this)
+    for each in public_reports(here.here, this):
+        here.bench.runner.cancel(each)
+        here.bench.runner.wait(each, _PATIENCE)
+        with suppress(InputError):  # one that does not end in time stays, and finds no release
+            here.bench.runner.discard(each)
     return to(here.address("runs"))
 
 
