@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from sfumato.errors import SfumatoError
+from sfumato.markup import Html
 from sfumato.web import frame
 from sfumato.web.forms import Form, read_form
 from sfumato.web.guard import SESSION, Keys
@@ -84,7 +85,7 @@ class Visit:
         )
         return HTMLResponse(html, status)
 
-    def form(self, action: str, *content: object, **attributes: object) -> Any:
+    def form(self, action: str, *content: object, **attributes: object) -> Html:
         """Return a form that the server takes."""
         return frame.form(action, self.form_token, *content, **attributes)
 

@@ -77,6 +77,12 @@ class PolicyForm:
         policy.method()
         return policy
 
+    def checked_roles(self) -> None:
+        """Refuse (SfumatoError) what a run would refuse of the attributes, whatever the method."""
+        policy = Policy.of(self.content, self.folder)
+        policy.schema()
+        policy.recoding()
+
     def text(self) -> str:
         """Return the text of the policy file."""
         attributes = [
@@ -101,7 +107,8 @@ class PolicyForm:
 
 _KEYS_OF_A_ROLE: Final = (
     "flag", "when", "density", "l", "variant", "c", "t", "distance", "alpha", "beta", "k",
-    "max_eta", "prior", "min_width", "pseudonym", "keep", "missing",
+    "max_eta", "prior", "min_width", "pseudonym", "keep", "missing", "loss_weight", "max_level",
+    "max_width",
 )  # fmt: skip
 
 

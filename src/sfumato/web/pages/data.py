@@ -34,7 +34,13 @@ def data(here: Visit) -> Response:
         )
     columns = profile["columns"]
     rows = [
-        [each["name"], each["type"], _count(each["missing"]), _count(each["distinct"]), bars(each)]
+        [
+            each["name"],
+            each["type"],
+            _missing(each["missing"], profile["rows"], each["name"]),
+            _count(each["distinct"]),
+            _spread(each),
+        ]
         for each in columns
     ]
     preview = profile["preview"]
@@ -43,7 +49,8 @@ def data(here: Visit) -> Response:
         tag("p", f"{profile['rows']:,} rows and {len(columns)} columns of {here.here.source}."),
         frame.link_button("Next: roles", here.address("roles")),
         table(["Column", "Type", "Missing", "Different", "Spread"], rows, caption="Columns"),
-        details(f"The first {len(preview['rows'])} rows", table(preview["names"], preview["rows"])),
+        tag("h2", f"The first {len(preview['rows'])} rows"),
+        _rows(preview),
         _removal(here),
         step="data",
         message=told(here),
@@ -84,6 +91,41 @@ def bars(column: dict[str, Any]) -> Html:
         aria_label=words,
     )
     return join([svg, tag("small", words)])
+
+
+def _spread(column: dict[str, Any]) -> Html:
+    """Return the bars of a column, and the counts behind them one click away."""
+    counted = [(label, f"{count:,}") for label, count in column["bars"]]
+    if not counted:
+        return Html("–")
+    if column["others"]:
+        counted.append(("all others", f"{column['others']:,}"))
+    head = "From" if column.get("is_range") else "Value"
+    hidden = tag("span", f" of {column['name']}", class_="unseen")
+    caption = f"How {column['name']} is spread"
+    return join(
+        [
+            bars(column),
+            details(join(["Counts", hidden]), table([head, "Rows"], counted, caption=caption)),
+        ]
+    )
+
+
+def _missing(count: int, rows: int, name: str) -> Html:
+    """Return how many cells are missing, as a number and as a share on a scale."""
+    if not count:
+        return text("0")
+    share = f"{count / rows:.1%}"
+    scale = tag(
+        "meter", share, min=0, max=rows, value=count, aria_label=f"Missing of {name}: {share}"
+    )
+    return join([f"{count:,} ", tag("small", join([scale, " ", share]))])
+
+
+def _rows(preview: dict[str, Any]) -> Html:
+    """Return the first rows, numbered."""
+    numbered = [[place, *row] for place, row in enumerate(preview["rows"], start=1)]
+    return table(["Row", *preview["names"]], numbered, caption="As they stand in the file")
 
 
 def _count(number: int | None) -> str:

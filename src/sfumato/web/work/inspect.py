@@ -6,6 +6,7 @@ it has. The profile holds values: it stays in the project, like the data.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,11 +17,12 @@ from sfumato.errors import SchemaError
 from sfumato.io.read import read_table
 from sfumato.jobs.draft import draft_of
 from sfumato.schema.distinct import Distinct, distinct
-from sfumato.schema.kinds import is_number
+from sfumato.schema.kinds import is_number, kind_of
 from sfumato.schema.text import to_texts
+from sfumato.web.column_values import MOST_VALUES, write_values
 from sfumato.web.pace import rows_of, usual_pace
 from sfumato.web.small_files import read_json, write_json, write_text
-from sfumato.web.work.names import DRAFT, PROFILE
+from sfumato.web.work.names import DRAFT, PROFILE, VALUES
 
 if TYPE_CHECKING:
     from sfumato.web.runs import Run
@@ -38,7 +40,11 @@ def inspect(run: Run, report: Report) -> None:
     report.stage(stages[0])
     table = read_table(run.data)
     report.stage(stages[1])
-    columns = [_column(table[name], name) for name in table.column_names]
+    (run.folder / VALUES).mkdir(mode=0o700, exist_ok=True)
+    columns = [
+        _column(table[name], name, run.folder / VALUES / f"{number}.parquet")
+        for number, name in enumerate(table.column_names)
+    ]
     report.stage(stages[2])
     asked = read_json(run.folder / "request.json") or {}
     draft = draft_of(table, str(asked.get("source", run.data.name)))
@@ -55,8 +61,11 @@ def inspect(run: Run, report: Report) -> None:
     )
 
 
-def _column(cells: pa.ChunkedArray, name: str) -> dict[str, Any]:
-    """Return what is shown of a column: type, counts, and bars of how its values are spread."""
+def _column(cells: pa.ChunkedArray, name: str, values: Path) -> dict[str, Any]:
+    """Return what is shown of a column: type, counts, and bars of how its values are spread.
+
+    The different values go to the file `values`, for whoever builds a hierarchy over them.
+    """
     facts: dict[str, Any] = {"name": name, "type": _type_words(cells.type)}
     try:
         found = distinct(cells, name)
@@ -64,6 +73,9 @@ def _column(cells: pa.ChunkedArray, name: str) -> dict[str, Any]:
         return {**facts, "missing": cells.null_count, "distinct": None, "bars": [], "others": 0}
     counts = found.counts[:-1]
     facts |= {"missing": int(found.counts[-1]), "distinct": len(found.values)}
+    facts["commonest"] = int(counts.max(initial=0))
+    if len(found.values) <= MOST_VALUES and kind_of(cells.type) is not None:
+        write_values(values, found, cells.type)
     if is_number(found.values.type) and len(found.values) > BARS:
         return {**facts, "bars": _intervals(found, counts), "others": 0, "is_range": True}
     order = np.argsort(-counts, kind="stable")[:BARS]
