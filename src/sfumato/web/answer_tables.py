@@ -141,7 +141,7 @@ class _Scale:
             left = self._at(max(found.value - 2 * found.se, found.low), self._low)
             right = self._at(min(found.value + 2 * found.se, found.high), self._high)
             parts.append(_line(left, middle, right, middle, 6))
-        dot = tag("circle", cx=f"{at:.1f}", cy=middle, r=4, fill="currentColor")
+        dot = tag("circle", cx=f"{at:.1f}", cy=middle, r=3, fill="currentColor")
         return tag(
             "svg", join([*parts, dot]), viewBox=f"-5 0 {_BAR + 10} {_HIGH}", width=_BAR + 10,
             height=_HIGH, aria_hidden="true",

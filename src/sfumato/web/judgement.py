@@ -155,6 +155,8 @@ _INFERENCE: Final = "how often the strongest attack guesses a sensitive value ri
 _BLIND: Final = "how often the commonest value of all would be right"
 _MEMBER: Final = "how often people in the data are told from others; a coin is right for 50%"
 _LOSS: Final = "the mean loss of quasi-identifier cells: 0% exact, 100% withheld"
-_ERROR: Final = "the error of answers to random COUNT queries, relative to the truth"
+_ERROR: Final = (
+    "the error of answers to random COUNT queries on several columns, relative to the truth"
+)
 _MARGIN: Final = "the mean Hellinger distance of single columns from the original's"
 _PAIRS: Final = "the mean change of how much two columns go together"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from sfumato.markup import Html, details, join, table, tag
+from sfumato.markup import Html, join, table, tag
 from sfumato.reports.page import badge, name
 from sfumato.web import frame
 from sfumato.web.bench import Visit, shown, told
@@ -76,7 +77,7 @@ def _choice(here: Visit, finished: Mapping[str, Judgement]) -> Html:
 def _compared(here: Visit, pair: Pair) -> list[Html]:
     heads = ["A", "B"]
     parts = [
-        table(["", *heads], _names(here, pair), "the runs"),
+        table(["Side", *heads], _names(here, pair), "the runs"),
         tag("h2", "Numbers"),
         table(["Number", *heads, "Better", "What it is"], _numbers(pair), "less is better"),
         tag("h2", "Guarantees"),
@@ -166,15 +167,18 @@ def _attacks(pair: Pair) -> list[list[object]]:
             if each["success"]["tried"]
         }
 
+    found = _side_by_side(pair, outcomes)
+    alike = Counter((attack, about) for attack, about, _ in found)
     rows: list[list[object]] = []
-    for (attack, about, knows), both in _side_by_side(pair, outcomes).items():
+    for (attack, about, knows), both in found.items():
         title = join([attack, " of " if about else "", name(about) if about else ""])
         cells: list[object] = []
         for each in both:
             cells += (
                 [None, None] if each is None else [_share(each["success"]), _share(each["blind"])]
             )
-        rows.append([join([title, details("who", tag("p", f"knowing {knows}"))]), *cells])
+        said = tag("small", f"knowing {knows}") if alike[attack, about] > 1 else ""
+        rows.append([join([title, said], " "), *cells])
     return rows
 
 
@@ -199,7 +203,7 @@ def _charts(pair: Pair) -> list[Html]:
     found = []
     for id in _CHARTS:
         sides = [
-            tag("section", join([tag("h3", f"Run {letter}"), *own[id][1]]))
+            tag("section", join([tag("h3", f"Run {letter}"), *_named(own[id][1], letter)]))
             for letter, own in zip("AB", both, strict=True)
             if id in own
         ]
@@ -207,6 +211,16 @@ def _charts(pair: Pair) -> list[Html]:
             title = next(own[id][0] for own in both if id in own)
             found += [tag("h2", title), tag("div", join(sides), class_="sides")]
     return found
+
+
+def _named(content: list[Html], letter: str) -> list[Html]:
+    """Return pieces whose labels say of which run they are, since both have the same ones.
+
+    Data cannot hold such an attribute: its quotes are escaped.
+    """
+    return [
+        Html(piece.replace(' aria-label="', f' aria-label="Run {letter}: ')) for piece in content
+    ]
 
 
 ROUTES: Final[list[BaseRoute]] = [shown("/p/{project}/compare", compare)]

@@ -30,7 +30,7 @@ _BADGES: Final = {State.FINISHED: "good", State.REFUSED: "bad", State.FAILED: "b
 
 def runs(here: Visit) -> Response:
     """Return the list of runs, the newest first, and the map of those that finished."""
-    found = runs_of(here.here, Kind.PUBLISH)
+    found = sorted(runs_of(here.here, Kind.PUBLISH), key=lambda run: run.created, reverse=True)
     if not found:
         return here.page(
             "Runs",
