@@ -45,6 +45,9 @@ def test_intervals_are_tried_before_they_are_kept(opened):
     assert given(project, "age") == {"width": 10, "levels": 2}
     assert "[20, 39] (40)" in answer.words  # what stands on level 2, with its rows
     assert 'name="number" value="10"' in answer.text
+    assert re.search(
+        r"values as they are 40 2 .* 1 4 20 .* 2 2 40 .* everything 1 80", answer.words
+    )
 
 
 def test_bins_on_two_levels(opened):

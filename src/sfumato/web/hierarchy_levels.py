@@ -69,7 +69,7 @@ def levels_of(attribute: Attribute, found: ColumnValues) -> Levels | None:
         used = np.unique(nodes)
         first = used[np.argsort(-rows[used], kind="stable")][:_SHOWN]
         largest = tuple((tree.labels[node], int(rows[node])) for node in first)
-        levels.append(Level(len(used), largest, int(rows[used].min(initial=0))))
+        levels.append(Level(len(used), largest, int(rows[used].min()) if len(used) else 0))
         columns.append(nodes)
     spread = np.unique(np.linspace(0, max(len(counts) - 1, 0), _PATHS).astype(int))
     paths = tuple(

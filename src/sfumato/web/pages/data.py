@@ -17,6 +17,8 @@ from sfumato.web.pages.progress import progress_box
 from sfumato.web.runs import Kind
 
 _WIDTH, _HEIGHT, _GAP = 132, 32, 1
+# From which shares of missing cells on a scale changes its colour.
+_SOME, _MANY = 0.05, 0.25
 
 
 def data(here: Visit) -> Response:
@@ -98,6 +100,8 @@ def _spread(column: dict[str, Any]) -> Html:
     counted = [(label, f"{count:,}") for label, count in column["bars"]]
     if not counted:
         return Html("–")
+    if column["others"] and not column.get("is_range") and column["bars"][0][1] == 1:
+        return tag("small", "no value twice")
     if column["others"]:
         counted.append(("all others", f"{column['others']:,}"))
     head = "From" if column.get("is_range") else "Value"
@@ -117,7 +121,15 @@ def _missing(count: int, rows: int, name: str) -> Html:
         return text("0")
     share = f"{count / rows:.1%}"
     scale = tag(
-        "meter", share, min=0, max=rows, value=count, aria_label=f"Missing of {name}: {share}"
+        "meter",
+        share,
+        min=0,
+        low=rows * _SOME,
+        high=rows * _MANY,
+        optimum=0,
+        max=rows,
+        value=count,
+        aria_label=f"Missing of {name}: {share}",
     )
     return join([f"{count:,} ", tag("small", join([scale, " ", share]))])
 
