@@ -112,6 +112,8 @@ class Reader(HTMLParser):
 def test_a_finished_run_is_judged(results, visitor, base):
     page = kept(visitor.get(f"{base}/runs/{results[2][0].id}"))
     assert "audit passed" in page.words
+    tried = Judgement.of(results[2][0]).content["attacks"]
+    assert f"{tried['risks']} of {len(tried['outcomes'])} outcomes" in page.words
     assert "At least 3 share every published combination" in page.words
     for title in ("Simulated attacks", "Sizes of groups", "before and after", "is worth"):
         assert title in page.words

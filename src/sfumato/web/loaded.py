@@ -29,13 +29,28 @@ class Loaded:
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
+def _load_engines() -> None:
+    import sfumato.answers
+    import sfumato.answers.select
+    import sfumato.release  # noqa: F401
+
+
 class Shelf:
     """The releases that were asked about last."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._lock = threading.Lock()
+        self._is_prepared = False
         self._kept: OrderedDict[Path, Future[Loaded]] = OrderedDict()
+
+    def prepare(self) -> None:
+        """Load the engines that answer, which takes seconds once, while nobody waits."""
+        with self._lock:
+            if self._is_prepared:
+                return
+            self._is_prepared = True
+        threading.Thread(target=_load_engines, daemon=True).start()
 
     def fetch(self, run: Run) -> None:
         """Begin to read what a run published, for whoever asks soon."""

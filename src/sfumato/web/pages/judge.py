@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sfumato.markup import Html, details, join, tag
-from sfumato.reports.page import bullets, cards, note
+from sfumato.reports.page import badge, bullets, cards, note
 from sfumato.web import frame
 from sfumato.web.bench import Visit
 from sfumato.web.judgement import Judgement
@@ -26,11 +26,13 @@ def judge(here: Visit, judged: Judgement) -> list[Html]:
     numbers = {each.name: each for each in judged.numbers}
     shown = [numbers[name] for name in _CARDS if numbers[name].value is not None]
     base = here.address(f"runs/{judged.run.id}")
+    here.bench.shelf.prepare()  # whoever reads a judgement may ask next
     parts = judged.sections()
     order = [id for id in (*_FIRST, *parts) if id in parts and id not in _NOT_SHOWN]
     sections = {id: parts[id] for id in dict.fromkeys(order)}
     return [
         note(judged.badge, f" {meaning}", kind=kind),
+        *_risks(judged),
         cards((each.name, each.text) for each in shown),
         details("what these numbers are", bullets(f"{e.name}: {e.meaning}" for e in shown)),
         tag("h2", "Hand over"),
@@ -58,6 +60,19 @@ def judge(here: Visit, judged: Judgement) -> list[Html]:
             here.form(f"{base}/remove", frame.button("Remove this run", kind="danger")),
         ),
     ]
+
+
+def _risks(judged: Judgement) -> list[Html]:
+    """Return how many attacks gained something, which no guarantee rules out."""
+    attacks = judged.content["attacks"]
+    if attacks is None:
+        return []
+    risks, tried = attacks["risks"], len(attacks["outcomes"])
+    word = badge("attacks gain something", "warning") if risks else badge("attacks fail", "good")
+    said = f" {risks} of {tried} outcomes of simulated attacks are better than chance"
+    said += ", and count as risks here." if risks else "."
+    link = tag("a", "See which", href="#attacks") if "attacks" in judged.sections() else ""
+    return [note(word, said, " ", link, kind="warning" if risks else "good")]
 
 
 def _contents(titles: dict[str, str]) -> Html:
