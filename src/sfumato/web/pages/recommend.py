@@ -221,7 +221,14 @@ def _lines(content: str) -> Html:
 
 
 def _nothing(content: dict[str, Any]) -> list[Html]:
-    parts = [note("Nothing that was tried keeps these limits, so nothing is recommended.")]
+    if content["frontier"] or not content["tried"]:
+        words = (
+            "The time did not do to check a candidate to the end, so nothing is recommended. "
+            "Search again, with more minutes."
+        )
+        return [note(words, kind="warning")]
+    words = "Nothing that was tried keeps these limits, so nothing is recommended."
+    parts = [note(words, kind="warning")]
     if content["binds"]:
         parts += [tag("h2", "What stands in the way"), bullets(content["binds"])]
     ways = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,22 +31,29 @@ _STAGES: Final = ("taking a sample", "publishing the sample", "showing the sampl
 def preview(run: Run, report: Report) -> None:
     """Leave what became of a random sample: some rows before and after, groups and loss.
 
-    The sample and its release are removed with the run's scratch folder: neither is to be handed
-    out, since the promises of a policy are meant for the whole table.
+    The sample and its release do not stay: neither is to be handed out, since the promises of a
+    policy are meant for the whole table.
     """
     report.plan(_STAGES, seen_pace(run, _STAGES), rows_of(run.data))
     report.stage(_STAGES[0])
-    scratch = run.folder / "scratch"
-    scratch.mkdir(mode=0o700, exist_ok=True)
+    place = run.folder / "scratch" / "sample"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        _publish_sample(run, report, place)
+    finally:
+        shutil.rmtree(place)
+
+
+def _publish_sample(run: Run, report: Report, place: Path) -> None:
     table = read_table(run.data)
     rows = table.num_rows
     sample = sample_of(table, Randomness.fresh())
     del table
-    pq.write_table(sample, scratch / "sample.parquet")
+    pq.write_table(sample, place / "sample.parquet")
     report.stage(_STAGES[1])
-    made = anonymize(scratch / "sample.parquet", run.policy, scratch / "release")
+    made = anonymize(place / "sample.parquet", run.policy, place / "release")
     report.stage(_STAGES[2])
-    release = Release.load(scratch / "release")
+    release = Release.load(place / "release")
     write_json(
         run.folder / SAMPLED,
         {
