@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import time
@@ -182,6 +183,22 @@ def test_what_is_typed_comes_back_as_text(results, visitor, base):
     hostile = f"</textarea>{HOSTILE}<i>"
     page = ask(visitor, base, results[2][0], what="query", q=hostile)
     assert page.status == 422
+
+
+def test_the_examples_are_answered(results, visitor, base):
+    address = f"{base}/runs/{results[2][0].id}/answer"
+    listed = re.findall(r'name="example" value="([^"]*)"', visitor.get(address).text)
+    assert len(listed) == 5  # all rows, three columns, the mean of a number
+    for each in listed:
+        page = ask(visitor, base, results[2][0], what="query", q="x", example=html.unescape(each))
+        assert page.status == 200, page.words
+
+
+@pytest.mark.parametrize(
+    "fields", [{"q": ""}, {}, {"what": "cross"}, {"what": "cross", "one": "age"}]
+)
+def test_a_form_without_a_question_is_refused(results, visitor, base, fields):
+    assert ask(visitor, base, results[2][0], **fields).status == 422
 
 
 @pytest.mark.parametrize("way", ["bounds", "table"])

@@ -26,7 +26,7 @@ _PLACE: Final = re.compile(r"query, character ([0-9]+): (.*)", re.DOTALL)
 _QUERY, _CROSS = "query", "cross"
 _WAYS: Final = {
     "bounds": "counts with bounds that cannot fail",
-    "table": "the most plausible table (quicker for many values)",
+    "table": "reconstructed counts, with standard errors where there are any",
 }
 _WORDS: Final = (
     "value: the expected answer, given the release.",
@@ -159,7 +159,7 @@ def _examples(attributes: list[Any]) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    return name if re.fullmatch(r"[a-z_]+", name) else '"' + name.replace('"', '""') + '"'
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _columns(attributes: list[Any]) -> Html:
