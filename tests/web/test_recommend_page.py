@@ -12,7 +12,6 @@ from sfumato.web.small_files import write_json
 from sfumato.web.status import State
 from sfumato.web.work.names import FOUND, RECOMMENDED
 
-
 POLICY = """\
 attributes:
   name: {role: identifier}
