@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SAMPLE: Final = 2_000
 SHOWN: Final = 10
-_LONGEST: Final = 120
+_LONGEST: Final = 60
 _STAGES: Final = ("taking a sample", "publishing the sample", "showing the sample")
 
 
