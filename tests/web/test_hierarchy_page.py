@@ -216,3 +216,15 @@ def test_a_column_that_is_not_there_is_not_found(opened):
     visitor, project = opened
     for number in ("9", "-1", "x", "..%2f"):
         assert visitor.get(f"/p/{project.id}/hierarchy/{number}").status == 404
+
+
+def test_values_are_those_that_recoding_leaves(opened):
+    visitor, project = opened
+    policy = PolicyForm.load(project)
+    policy.set("age", recode=[{"round": 10}], hierarchy={"width": 20, "levels": 1})
+    policy.save(project, check=False)
+    page = visitor.get(at(project, AGE))
+    assert re.search(r"values as they are 5 \d+ 40 \(\d+\)", page.words)
+    policy.set("age", recode=[{"truncate": "month"}])  # which is for dates
+    policy.save(project, check=False)
+    assert "There is nothing to show" in visitor.get(at(project, AGE)).words

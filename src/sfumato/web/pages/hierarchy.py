@@ -91,9 +91,11 @@ def subject_of(here: Visit) -> Subject | None:
     if number >= len(columns) or columns[number]["name"] not in policy.attributes:
         raise HTTPException(404)
     name = columns[number]["name"]
-    return Subject(
-        here, number, name, policy, read_values(run, number, policy.attributes[name], name)
-    )
+    try:
+        found = read_values(run, number, policy.attributes[name], name)
+    except SfumatoError:  # steps of `recode` that do not fit, or dates that are shifted at random
+        found = None
+    return Subject(here, number, name, policy, found)
 
 
 def hierarchy(here: Visit) -> Response:
@@ -121,8 +123,8 @@ def _page(
     ]
     if found is None:
         words = (
-            "This column has too many different values (or values of a kind that cannot be "
-            "published) to show what a hierarchy makes of them."
+            "There is nothing to show: the column has too many different values, or values of a "
+            "kind that cannot be published, or `recode` leaves none that are known before a run."
         )
         content += [note(words), *_removal(subject)]
         return here.page(_title(subject), *content, step="roles", message=message)

@@ -31,9 +31,9 @@ ROLES: Final = {
 }
 _KINDS: Final = {
     "": "As its type suggests",
-    str(Kind.NUMERIC): "Numbers: values have distances",
-    str(Kind.ORDINAL): "Ordered: values have an order",
-    str(Kind.CATEGORICAL): "Categories: neither",
+    str(Kind.NUMERIC): "Numbers, with distances",
+    str(Kind.ORDINAL): "In an order",
+    str(Kind.CATEGORICAL): "Categories",
 }
 _FLAG_TYPE: Final = "yes or no"  # what the profile calls the type of flags
 
