@@ -6,7 +6,7 @@ PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
 
-.PHONY: demo test lint bench notebooks clean
+.PHONY: demo test lint chromium bench notebooks clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -35,7 +35,12 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 
-test: lint
+# The workbench is tested in a real browser; without one those tests say that they were skipped.
+chromium:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || true
+
+test: lint chromium
 	$(BIN)/pytest
 
 # Runs the example notebooks again, in place.
@@ -46,4 +51,4 @@ bench: $(VENV)/.installed $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:
-	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .artifacts

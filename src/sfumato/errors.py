@@ -41,3 +41,17 @@ class ReleaseDamaged(SfumatoError):  # noqa: N818 -- a state, not a fault of the
 
 class EngineUnavailable(SfumatoError):  # noqa: N818 -- a state, not a fault of the caller
     """An engine or optional part that is not installed or cannot do what was asked."""
+
+
+def place_of(error: BaseException) -> str:
+    """Return where in sfumato an unexpected error arose: the module and line, no more.
+
+    Its message and traceback may quote cells, so they are shown to nobody.
+    """
+    place, trace = "an unknown place", error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("sfumato."):
+            place = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

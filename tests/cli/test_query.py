@@ -7,7 +7,7 @@ import json
 import pytest
 
 from cli.cli_files import SECRET, write_policy
-from sfumato.cli.query import ROUND_CEILING, ROUND_FLOOR, _number
+from sfumato.answers.digits import ROUND_CEILING, ROUND_FLOOR, _number
 
 RUN = ("anonymize", "data.csv", "--policy", "policy.yaml", "--out", "release", "--test-seed", 1)
 

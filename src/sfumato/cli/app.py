@@ -32,10 +32,11 @@ from sfumato.cli import (
     report,
     reproduce,
     risk,
+    serve,
     utility,
 )
 from sfumato.cli.show import one_line
-from sfumato.errors import ClaimBroken, SfumatoError
+from sfumato.errors import ClaimBroken, SfumatoError, place_of
 from sfumato.version import __version__
 
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h
@@ -70,6 +71,7 @@ app.command("report", epilog=report.EXAMPLE)(report.report)
 app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("recommend", epilog=recommend.EXAMPLE)(recommend.recommend)
+app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
 app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 
 
@@ -120,7 +122,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse("not enough memory for this table", 2)
     except Exception as error:
         # Neither message nor traceback: they may quote cells.
-        place = _place(error)
+        place = place_of(error)
         return _refuse(
             f"{type(error).__name__} at {place}; please report this",
             INTERNAL_ERROR,
@@ -137,14 +139,3 @@ def _usage(error: Any) -> str:
     """Return what is wrong with the command line; Typer and click may both suggest the same."""
     message: str = error.format_message()
     return re.sub(r"(Did you mean [^?]*\?)( \1)+", r"\1", message)
-
-
-def _place(error: BaseException) -> str:
-    """Return where in sfumato an unexpected error arose: the file and line, no more."""
-    place, trace = "an unknown place", error.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_globals.get("__name__", "")
-        if name.startswith("sfumato."):
-            place = f"{name}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,38 +60,12 @@ def query(
 
 
 def _show(result: Result) -> None:
+    from sfumato.answers.digits import spelled
+
     names = [one_line(name) for name in result.group_by]
-    rows = [
-        [
-            *map(_label, row.group),
-            _value(row.estimate.value),
-            _number(row.estimate.low, ROUND_FLOOR),
-            _number(row.estimate.high, ROUND_CEILING),
-            "" if row.estimate.se is None else _number(row.estimate.se, ROUND_CEILING),
-        ]
-        for row in result.rows
-    ]
+    rows = [[*map(_label, row.group), *spelled(row.estimate)] for row in result.rows]
     show_table([*names, "value", "low", "high", "se"], rows)
-
-
-def _value(number: float) -> str:
-    """Return an estimate; an average over no rows has none."""
-    return "no value" if isnan(number) else _number(number, ROUND_HALF_EVEN)
 
 
 def _label(value: Label) -> str:
     return text_label(value) if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def _number(number: float, rounding: str) -> str:
-    """Return a number in few digits; bounds are rounded so that they stay bounds.
-
-    >>> _number(1234.5678, ROUND_FLOOR), _number(0.12345, ROUND_CEILING), _number(7.0, ROUND_FLOOR)
-    ('1234.56', '0.1235', '7')
-    """
-    if not isfinite(number):
-        return "" if isnan(number) else "no bound"
-    if number == int(number):
-        return str(int(number))
-    places = Decimal("0.01") if abs(number) >= 100 else Decimal("0.0001")
-    return f"{Decimal(number).quantize(places, rounding).normalize():f}"

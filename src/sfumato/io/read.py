@@ -37,6 +37,7 @@ _FORMATS = {
     **dict.fromkeys(EXCEL, _EXCEL),
     **dict.fromkeys(STATISTICAL, _STATISTICAL),
 }
+SUFFIXES = tuple(_FORMATS)
 # `patients.xlsx#Ward 3`: a sheet of a workbook, or of all workbooks that a pattern names
 _SHEET = re.compile(rf"(?P<file>.*({'|'.join(map(re.escape, EXCEL))}))#(?P<sheet>.+)", re.I | re.S)
 

@@ -101,14 +101,16 @@ def check(
 
 def _hierarchy_reports(data: pa.Table, schema: Schema) -> dict[str, HierarchyReport]:
     return {
-        attribute.name: _report(data[attribute.name], attribute.name, attribute.hierarchy)
+        attribute.name: hierarchy_report(
+            distinct(data[attribute.name], attribute.name).values, attribute.hierarchy
+        )
         for attribute in schema
         if isinstance(attribute.hierarchy, Hierarchy) and attribute.name in data.column_names
     }
 
 
-def _report(cells: pa.ChunkedArray, name: str, hierarchy: Hierarchy) -> HierarchyReport:
-    values = distinct(cells, name).values
+def hierarchy_report(values: pa.Array, hierarchy: Hierarchy) -> HierarchyReport:
+    """Return what a hierarchy lacks for the distinct values of a column, and what it has wrong."""
     return spelled_as(hierarchy, values.type).report(sorted(to_texts(values).to_pylist()))
 
 

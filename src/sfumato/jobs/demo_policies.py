@@ -17,7 +17,7 @@ SECRET: Final = "disease"
 # What policies say beside the roles of the schema: k and l where a method takes them, and roles
 # where a scheme is made for others. The first states the protection that all are held against.
 METHODS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
-    "mondrian": {"method": {"name": "mondrian", "k": 10}, SECRET: {"l": 5}},
+    "mondrian": {"method": {"name": "mondrian", "k": 10}},
     "anatomy": {"method": {"name": "anatomy"}, SECRET: {"l": 5}},
     "lgb": {
         "method": {"name": "lgb", "k": 10, "l": 5},

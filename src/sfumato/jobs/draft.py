@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,14 @@ _CODED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SEMI_SENSITIVE)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The text of a drafted policy, and what keeps it from being run as it is."""
+    """The text of a drafted policy, and what keeps it from being run as it is.
+
+    `reasons` says by column why it has its role.
+    """
 
     text: str
     warnings: tuple[str, ...]
+    reasons: Mapping[str, str]
 
 
 def draft(
@@ -120,7 +125,8 @@ def draft_of(data: pa.Table, title: str, arx: ArxHierarchies | None = None) -> D
     ]
     warnings += arx.doubts if arx is not None else ()
     method = {"name": "lgb" if has_flags else "mondrian", "k": min(K, people)}
-    return Draft(policy_text(notes, texts, method, unit), warnings)
+    reasons = {each.name: each.reason for each in texts}
+    return Draft(policy_text(notes, texts, method, unit), warnings, reasons)
 
 
 def _titled(proposal: Proposal, data: pa.Table) -> str:

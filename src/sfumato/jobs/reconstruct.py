@@ -23,7 +23,7 @@ _CSV, _PARQUET = ".csv", ".parquet"
 
 
 def reconstruct(
-    release: str | os.PathLike[str],
+    release: Release | str | os.PathLike[str],
     attributes: Sequence[str],
     *,
     method: Method | None = None,
@@ -34,6 +34,7 @@ def reconstruct(
 ) -> Reconstruction:
     """Return the estimated cross table; with `out`, also write it, one row a combination.
 
+    The release is given as such or as its folder.
     `method` None means the usual one of the layout; `tables` is how many plausible ones are drawn.
 
     Refuses (SfumatoError) what cannot be read or written, and what
@@ -44,7 +45,7 @@ def reconstruct(
         _refuse_unusable(target)
     stages = Stages(progress)
     with stages.stage("reading the release"):
-        loaded = Release.load(release)
+        loaded = release if isinstance(release, Release) else Release.load(release)
     with stages.stage("reconstructing"):
         rng = (randomness or Randomness.fresh()).generator("reconstruction")
         found = estimate(loaded, attributes, method, rng, tables)

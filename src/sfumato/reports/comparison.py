@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import log
 from typing import Any, Final, Literal
 
 from sfumato.errors import EngineUnavailable
@@ -21,6 +19,7 @@ from sfumato.reports.comparison_words import (
     remarks,
     strongest,
 )
+from sfumato.reports.error_scale import Errors
 from sfumato.reports.label_places import label_places
 from sfumato.reports.page import badge, figure, formula, note, page, paragraph, section
 from sfumato.reports.svg import INK, SERIES, configured, inline
@@ -30,8 +29,6 @@ Facts = Mapping[str, Any]
 _HEIGHT: Final = 330
 # A chart of few methods is narrow, so that its words can be read on a phone.
 _FEW, _NARROW, _WIDE = 8, 330, 560
-_LEAST_ERROR: Final = 1e-4
-_TICKS: Final = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 _ALL, _PART, _NONE = "all of the stated protection", "a part of it", "none of it, or nothing stated"
 _KINDS: Final = {_ALL: SERIES[0], _PART: SERIES[1], _NONE: SERIES[4]}
 _SHAPES: Final = ("circle", "triangle-up", "square")
@@ -65,32 +62,6 @@ def risk_utility_chart(found: Facts) -> Any:
     return alt.vconcat(*chosen, spacing=28)
 
 
-@dataclass(frozen=True, slots=True)
-class _Errors:
-    """The scale of errors, which differ by orders of magnitude; smaller ones count as `least`."""
-
-    least: float
-    most: float
-    width: int
-
-    @classmethod
-    def of(cls, errors: Sequence[float], width: int) -> _Errors:
-        least = max(min(errors) / 1.4, _LEAST_ERROR)
-        return cls(least, max(max(errors) * 1.4, 10 * least), width)
-
-    def place(self, error: float) -> float:
-        """Return how far to the right an error stands, in pixels."""
-        return log(max(error, self.least) / self.least) / log(self.most / self.least) * self.width
-
-    def at(self, place: float) -> float:
-        """Return the error that stands there."""
-        return float(self.least * (self.most / self.least) ** (place / self.width))
-
-    @property
-    def ticks(self) -> list[float]:
-        return [each for each in _TICKS if self.least <= each <= self.most]
-
-
 def _points(found: Facts, risk: Any) -> list[dict[str, Any]]:
     points = []
     for trial in found["trials"]:
@@ -111,7 +82,7 @@ def _scatter(
 
     if not points:
         return None
-    errors = _Errors.of([each["error"] for each in points], width)
+    errors = Errors.of([each["error"] for each in points], width)
     top = max(each["risk"] for each in points)
     top = min(1.0, max(1.15 * top, 0.1)) if top < 0.87 else 1.0
     # names stand above the highest points, so there is room above the last line

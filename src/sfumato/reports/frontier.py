@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sfumato.markup import Html, details, join, table, tag
 from sfumato.reports.charts import drawing, refuse_missing
+from sfumato.reports.error_scale import Errors
 from sfumato.reports.svg import INK, SERIES, configured
 
 Facts = Mapping[str, Any]
@@ -15,7 +16,6 @@ _WIDTH: Final = 340
 _HEIGHT: Final = 220
 _CHOICE, _FRONTIER, _OTHER = "the choice", "on the frontier", "within the limits"
 _DRAWN: Final = (_OTHER, _FRONTIER, _CHOICE)  # the later ones lie on top
-_LEAST_ERROR: Final = 0.001  # where a logarithmic axis begins, however exact the answers
 _RISKS: Final = (
     ("reidentification", "max_reidentification", "re-identification"),
     ("inference", "max_inference", "inference"),
@@ -93,8 +93,8 @@ def _points(found: Facts) -> list[dict[str, Any]]:
 def _scatter(points: list[dict[str, Any]], key: str, limit: float, name: str) -> Any:
     import altair as alt
 
-    low, high = _decades([point["error"] for point in points])
-    shown = [{**point, "error": max(point["error"], _LEAST_ERROR)} for point in points]
+    errors = Errors.of([point["error"] for point in points], _WIDTH)
+    shown = [{**point, "error": max(point["error"], errors.least)} for point in points]
     base = alt.Chart(
         alt.InlineData(values=shown),
         width=_WIDTH,
@@ -110,8 +110,8 @@ def _scatter(points: list[dict[str, Any]], key: str, limit: float, name: str) ->
     dots = base.mark_point(filled=True, opacity=0.85).encode(
         x=alt.X(
             "error:Q",
-            scale=alt.Scale(type="log", domain=[low, high], nice=False),
-            axis=alt.Axis(format="~%", values=_ticks(low, high)),
+            scale=alt.Scale(type="log", domain=[errors.least, errors.most], nice=False),
+            axis=alt.Axis(format="~%", values=errors.ticks),
             title="mean error of COUNT queries, relative to the truth",
         ),
         y=alt.Y(
@@ -135,22 +135,3 @@ def _scatter(points: list[dict[str, Any]], key: str, limit: float, name: str) ->
     data = alt.InlineData(values=[{"limit": limit}])
     line = alt.Chart(data).mark_rule(strokeDash=[5, 4], color=SERIES[2]).encode(y="limit:Q")
     return line + dots
-
-
-def _decades(errors: list[float]) -> tuple[float, float]:
-    """Return the 1, 2 or 5 of a decade just below and just above all errors.
-
-    >>> _decades([0.32, 9.0])
-    (0.2, 10.0)
-    """
-    marks = [step * 10.0**power for power in range(-3, 12) for step in (1, 2, 5)]
-    least, most = max(min(errors), _LEAST_ERROR), max(*errors, _LEAST_ERROR)
-    low = max((mark for mark in marks if mark <= least), default=marks[0])
-    return low, min((mark for mark in marks if mark > most), default=marks[-1])
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return the 1, 2 and 5 of each decade between, or of many decades only their beginnings."""
-    steps = (1, 2, 5) if high <= 1000 * low else (1,)
-    marks = [step * 10.0**power for power in range(-3, 12) for step in steps]
-    return [mark for mark in marks if low <= mark <= high]

@@ -39,11 +39,12 @@ PUBLIC: Final = "Public: made from the published files alone"
 class Report:
     """A page about a release; notebooks show it, `save` writes it.
 
-    `facts` are what it says, as plain objects.
+    `facts` are what it says, as plain objects; `sections` its parts, for other pages.
     """
 
     html: str
     facts: Facts
+    sections: tuple[Section, ...] = ()
 
     def __repr__(self) -> str:
         """Say what it is without its content."""
@@ -66,7 +67,7 @@ def render(facts: Facts, title: str | None = None) -> Report:
 
     Refuses (EngineUnavailable) a missing extra `reports`.
     """
-    parts = [
+    made = [
         published(facts),
         guarantees(facts),
         sizes(facts),
@@ -79,10 +80,11 @@ def render(facts: Facts, title: str | None = None) -> Report:
         limits(facts),
         check_yourself(facts),
     ]
+    parts = tuple(part for part in made if part is not None)
     manifest = facts.manifest
     html = page(
         title or f"Release by {manifest.method}: {manifest.rows:,} records",
-        [part for part in parts if part is not None],
+        parts,
         lead=_lead(facts),
         banner=_banner(facts),
         footer=[
@@ -93,7 +95,7 @@ def render(facts: Facts, title: str | None = None) -> Report:
             )
         ],
     )
-    return Report(html, facts)
+    return Report(html, facts, parts)
 
 
 def _banner(facts: Facts) -> str:

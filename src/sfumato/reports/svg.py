@@ -108,11 +108,8 @@ def _cleaned(source: ElementTree.Element, whole: Mapping[str, str]) -> ElementTr
         if key not in _ATTRIBUTES or "url(" in value:
             continue
         colour = _COLOURS.get(value.lower()) if key in ("fill", "stroke") else None
-        if colour is not None and colour.startswith("var"):
-            style = element.get("style")
-            element.set("style", f"{style};{key}:{colour}" if style else f"{key}:{colour}")
-        else:
-            element.set(key, value if colour is None else colour)
+        # attributes and no style: pages may be shown under a policy that allows no inline styles
+        element.set(key, value if colour is None else colour)
     element.text = None if source.text is None else plain(source.text)
     if kind == "text" and (name := whole.get((source.text or "").strip())) is not None:
         title = ElementTree.SubElement(element, "title")

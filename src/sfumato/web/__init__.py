@@ -1,0 +1,1 @@
+"""The workbench: from a file to a release that was judged, in a browser on this machine."""

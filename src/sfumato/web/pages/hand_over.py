@@ -1,0 +1,138 @@
+"""What a run leaves to take along: the release, the policy, the report, the command line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute
+
+from sfumato.markup import Html, details, join, tag
+from sfumato.reports.page import command
+from sfumato.web import frame
+from sfumato.web.bench import Visit, done, shown, to
+from sfumato.web.forms import Form
+from sfumato.web.guard import REPORT_POLICY
+from sfumato.web.projects import Project
+from sfumato.web.runs import Kind, Run, runs_of
+from sfumato.web.status import State
+from sfumato.web.work.names import REPORT, REPORT_OF, ZIP
+
+# What can be fetched of a run, by its last part of the address: never anything else.
+FILES: Final = {
+    "release.zip": (ZIP, "application/zip", True),
+    "policy.yaml": ("policy.yaml", "application/yaml", True),
+    "report.html": (REPORT, "text/html; charset=utf-8", False),
+}
+
+
+def hand_over(here: Visit, run: Run) -> list[Html]:
+    """Return the links of a finished run."""
+    base = here.address(f"runs/{run.id}/")
+    return [
+        tag(
+            "p",
+            join(
+                [
+                    frame.link_button("Download the release", f"{base}release.zip"),
+                    frame.link_button("Read the report", f"{base}report.html", "plain"),
+                    frame.link_button("Download the policy", f"{base}policy.yaml", "plain"),
+                ],
+                " ",
+            ),
+        ),
+        _public(here, run),
+        details(
+            "Show the command line for this",
+            *(command(line) for line in command_lines(run, here.here.source)),
+            tag(
+                "p", "The seed of this run stays in its private record, so another run draws anew."
+            ),
+        ),
+    ]
+
+
+def _public(here: Visit, run: Run) -> Html:
+    """Return the report for the public, how far it is, or how to have it made."""
+    base = here.address("runs/")
+    report = next(iter(public_reports(here.here, run)), None)
+    state = None if report is None else report.status.state
+    if state is State.FINISHED:
+        link = frame.link_button("Read the public report", f"{base}{run.id}/public.html", "plain")
+        return tag("p", join([link, " Made from the published files alone: give it to anyone."]))
+    if report is not None and state is not None and not state.is_over:
+        link = tag("a", "The public report is being made", href=f"{base}{report.id}")
+        return tag("p", link)
+    form: Html = here.form(
+        f"{base}{run.id}/public",
+        frame.button("Make the public report", kind="plain"),
+        tag("p", "The report above tells of the original and is for you alone."),
+    )
+    return form
+
+
+def public_reports(project: Project, run: Run) -> list[Run]:
+    """Return the runs that made a public report on what a run published, the newest first."""
+    return [each for each in runs_of(project, Kind.REPORT) if each.options.get(REPORT_OF) == run.id]
+
+
+def make_public(here: Visit, form: Form) -> Response:
+    """Have the report for the public made."""
+    this = here.this_run
+    if this.kind is not Kind.PUBLISH or this.status.state is not State.FINISHED:
+        raise HTTPException(404)
+    made = here.bench.runner.submit(here.here, Kind.REPORT, {REPORT_OF: this.id}, rules=this.folder)
+    return to(here.address(f"runs/{made.id}"))
+
+
+def _public_page(here: Visit) -> Response:
+    for each in public_reports(here.here, here.this_run):
+        if each.status.state is State.FINISHED:
+            return _sent(each, "report.html", here.here.id)
+    raise HTTPException(404)
+
+
+def command_lines(run: Run, source: str) -> list[str]:
+    """Return the commands that do what a run did, without its seed."""
+    data = source if run.data.name.startswith("table.") else str(run.data)
+    lines = [
+        ["sfumato", "anonymize", data, "--policy", "policy.yaml", "--out", "release"],
+        ["sfumato", "audit", "release"],
+        ["sfumato", "report", "release", "--original", data, "--policy", "policy.yaml"],
+    ]
+    return [shlex.join(each) for each in lines]
+
+
+def _file(name: str) -> Callable[[Visit], Response]:
+    def fetch(here: Visit) -> Response:
+        if here.this_run.kind is not Kind.PUBLISH:
+            raise HTTPException(404)
+        return _sent(here.this_run, name, here.here.id)
+
+    return fetch
+
+
+def _sent(run: Run, name: str, project: str) -> Response:
+    """Return a file of a run, read while it is sent."""
+    stored, kind, is_download = FILES[name]
+    path = run.folder / stored
+    if not path.is_file():
+        raise HTTPException(404)
+    headers = {} if is_download else {"content-security-policy": REPORT_POLICY}
+    shown_as = f"{project}-{name}" if is_download else None
+    return FileResponse(path, media_type=kind, filename=shown_as, headers=headers)
+
+
+def _command(here: Visit) -> Response:
+    return PlainTextResponse("\n".join([*command_lines(here.this_run, here.here.source), ""]))
+
+
+ROUTES: Final[list[BaseRoute]] = [
+    *(shown(f"/p/{{project}}/runs/{{run}}/{name}", _file(name)) for name in FILES),
+    shown("/p/{project}/runs/{run}/public.html", _public_page),
+    done("/p/{project}/runs/{run}/public", make_public),
+    shown("/p/{project}/runs/{run}/command", _command),
+]

@@ -1,0 +1,111 @@
+"""How a run is: one small file that its process writes and every page reads."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from sfumato.web.small_files import read_json, write_json
+
+FILE: Final = "status.json"
+_OVERRUN: Final = 0.3
+
+
+class State(StrEnum):
+    """What may be said of a run."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    FINISHED = "finished"
+    REFUSED = "refused"  # by an error that says what to change
+    FAILED = "failed"  # by a fault of ours, or a crash
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"  # the workbench was stopped meanwhile
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will change any more."""
+        return self not in (State.QUEUED, State.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A run at one moment: `expected` has the seconds that every stage may take, in their order.
+
+    Times are those of the clock (`time.time`), since several processes read them. `message` is one
+    line without data. `timings` has the seconds that stages took. A run that ends at a stated time,
+    whatever stage it is in, has that time in `until`.
+    """
+
+    state: State = State.QUEUED
+    stage: str = ""
+    stage_began: float = 0.0
+    began: float = 0.0
+    ended: float = 0.0
+    message: str = ""
+    expected: dict[str, float] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+    rows: int = 0
+    until: float = 0.0
+
+    @classmethod
+    def read(cls, folder: Path) -> Status:
+        """Return the status of the run in a folder; failed if its file cannot be read."""
+        content = read_json(folder / FILE)
+        known = {each.name for each in fields(cls)}
+        try:
+            assert content is not None
+            kept = {key: value for key, value in content.items() if key in known}
+            return cls(**{**kept, "state": State(kept["state"])})
+        except (AssertionError, KeyError, TypeError, ValueError):
+            return cls(State.FAILED, message="the status of this run cannot be read")
+
+    def write(self, folder: Path) -> Status:
+        """Write the status into the folder of its run, and return it."""
+        write_json(folder / FILE, asdict(self))
+        return self
+
+    def over(self, state: State, message: str = "") -> Status:
+        """Return the status of a run that ends now."""
+        return replace(self, state=state, message=message, ended=time.time())
+
+    def remaining(self, now: float | None = None) -> float | None:
+        """Return how many seconds the run may still take, None where nothing is known.
+
+        >>> status = Status(State.RUNNING, "b", 100.0, 90.0, expected={"a": 10, "b": 8, "c": 4})
+        >>> status.remaining(now=103.0)
+        9.0
+        """
+        if self.state is State.RUNNING and self.until:
+            return max(self.until - (time.time() if now is None else now), 0.0)
+        if self.state is not State.RUNNING or self.stage not in self.expected:
+            return None
+        later = list(self.expected)[list(self.expected).index(self.stage) + 1 :]
+        spent = (time.time() if now is None else now) - self.stage_began
+        rest = sum(self.expected[each] for each in later)
+        # one that takes longer than expected will take longer still
+        return max(self.expected[self.stage] - spent, _OVERRUN * spent) + rest
+
+    def share(self, now: float | None = None) -> float:
+        """Return how much of the run is done, from 0 to 1."""
+        if self.state is State.FINISHED:
+            return 1.0
+        left = self.remaining(now)
+        if left is None:
+            return 0.0
+        spent = max((time.time() if now is None else now) - self.began, 0.0)
+        return min(spent / (spent + left), 0.99) if spent + left > 0 else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a page polls for."""
+        return {
+            "state": str(self.state),
+            "over": self.state.is_over,
+            "stage": self.stage,
+            "share": round(self.share(), 3),
+            "remaining": self.remaining(),
+            "message": self.message,
+        }

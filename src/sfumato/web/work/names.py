@@ -1,0 +1,19 @@
+"""The files that runs leave in their folders, by name: pages read them without loading the work."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PROFILE: Final = "profile.json"
+VALUES: Final = "values"  # a folder: the different values of each column that has not too many
+DRAFT: Final = "draft.yaml"
+RELEASE: Final = "release"
+ZIP: Final = "release.zip"
+REPORT: Final = "report.html"
+JUDGED: Final = "judged.json"
+SECTIONS: Final = "sections.json"
+SAMPLED: Final = "preview.json"
+FOUND: Final = "recommendation.json"
+RECOMMENDED: Final = "recommended.yaml"
+# The option of a public report that says whose release it is about.
+REPORT_OF: Final = "run"

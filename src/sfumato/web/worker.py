@@ -1,0 +1,127 @@
+"""The process of one run: `python -m sfumato.web.worker RUN_FOLDER`.
+
+It does what the run's request asks for and says in its status how far it is. It ends when the
+server does, since the server holds the other end of its input. Nothing that it says holds data.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sfumato.errors import SfumatoError, place_of
+from sfumato.jobs.pace import Pace
+from sfumato.web.runs import Kind, Run, load_run
+from sfumato.web.status import State, Status
+
+_NICE: Final = 5  # pages come first
+
+
+class Report:
+    """What a run tells of itself: the stages it goes through and how long they may take."""
+
+    def __init__(self, run: Run) -> None:
+        self._folder = run.folder
+        now = time.time()
+        self._status = Status(State.RUNNING, "starting", now, now).write(run.folder)
+        self._lock = threading.Lock()
+
+    def plan(self, stages: Iterable[str], pace: Pace, rows: int) -> None:
+        """Say which stages will come, and how long each may take by what was seen before."""
+        expected = {name: round(pace.expected(name, rows), 3) for name in stages}
+        self._write(replace(self._status, expected=expected, rows=rows))
+
+    def until(self, seconds: float) -> None:
+        """Say that the run ends after so many seconds, whatever it has found by then."""
+        self._write(replace(self._status, until=time.time() + seconds))
+
+    def stage(self, name: str) -> None:
+        """Take note that the stage begins, and how long the last one took."""
+        now = time.time()
+        old = self._status
+        spent = old.timings.get(old.stage, 0.0) + now - old.stage_began
+        timings = {**old.timings, old.stage: round(spent, 3)}
+        self._write(replace(old, stage=name, stage_began=now, timings=timings))
+
+    def within(self, part: str) -> _Part:
+        """Return a progress whose stages are those of a part of the run."""
+        return _Part(self, part)
+
+    def end(self, state: State, message: str = "") -> None:
+        """Say that the run is over."""
+        self.stage("")
+        self._write(self._status.over(state, message))
+
+    def _write(self, status: Status) -> None:
+        with self._lock:
+            self._status = status.write(self._folder)
+
+
+class _Part:
+    """The stages of one job, under its name: `publish: reading the data`."""
+
+    def __init__(self, report: Report, part: str) -> None:
+        self._report, self._part = report, part
+
+    def stage(self, name: str) -> None:
+        """Take note that the stage begins."""
+        self._report.stage(f"{self._part}: {name}")
+
+
+def main(folder: Path) -> int:
+    """Do the run in a folder; return 0 if it finished, or why it did not by its status."""
+    os.umask(0o077)
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    run = load_run(folder)
+    if run is None:
+        return 2
+    report = Report(run)
+    try:
+        _work(run.kind)(run, report)
+        report.end(State.FINISHED)
+    except SfumatoError as error:
+        report.end(State.REFUSED, str(error))
+    except MemoryError:
+        report.end(State.FAILED, "there is not enough memory for this table")
+    except OSError as error:
+        report.end(State.FAILED, f"the run could not be written ({error.strerror})")
+    except Exception as error:
+        # neither message nor traceback: they may quote cells
+        place = f"{type(error).__name__} at {place_of(error)}"
+        report.end(State.FAILED, f"a fault of sfumato, {place}; please report it")
+    else:
+        return 0
+    return 1
+
+
+def _work(kind: Kind) -> Callable[[Run, Report], None]:
+    match kind:
+        case Kind.INSPECT:
+            from sfumato.web.work.inspect import inspect as work
+        case Kind.PREVIEW:
+            from sfumato.web.work.preview import preview as work
+        case Kind.PUBLISH:
+            from sfumato.web.work.publish import publish as work
+        case Kind.RECOMMEND:
+            from sfumato.web.work.recommend import recommend as work
+        case Kind.REPORT:
+            from sfumato.web.work.public_report import public_report as work
+    return work
+
+
+def _end_with_server() -> None:
+    while sys.stdin.buffer.read(4096):
+        pass
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,71 @@
+"""Every page: nothing that keeps somebody out (axe), readable on a phone, and kept as pictures."""
+
+from __future__ import annotations
+
+import pytest
+
+from web.chromium.pages import serious
+from web.chromium.walk import PATIENCE
+
+# Pages by their addresses: of the server, a project, its first or second run.
+ADDRESSES = {
+    "home": "/",
+    "data": "{project}/data",
+    "roles": "{project}/roles",
+    "hierarchy": "{project}/hierarchy/{numeric}",
+    "hierarchy-tree": "{project}/hierarchy/{named}",
+    "protect": "{project}/protect",
+    "recommend": "{project}/recommend",
+    "runs": "{project}/runs",
+    "run": "{one}",
+    "compare": "{project}/compare?a={a}&b={b}",
+    "answer": "{one}/answer",
+    "not-found": "{project}/nothing",
+    "locked": "/?token=wrong",
+}
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_page_keeps_nobody_out(walk, served, told, picture, name):
+    one, other = told.runs
+    address = ADDRESSES[name].format(
+        project=told.project, one=one, numeric=1, named=2,
+        a=one.rpartition("/")[2], b=other.rpartition("/")[2],
+    )  # fmt: skip
+    walk.page.goto(served.base + address)
+    check(walk.page, picture, name)
+
+
+def test_an_answer_keeps_nobody_out(walk, served, told, picture):
+    walk.page.goto(f"{served.base}{told.runs[0]}/answer")
+    walk.page.get_by_label("Query").fill("SELECT COUNT(*) GROUP BY nothing")
+    walk.button("Ask")
+    walk.page.locator("#refusal").wait_for()
+    check(walk.page, picture, "answer-refused")
+    walk.button("Tabulate")
+    walk.page.locator("#answer").wait_for()
+    check(walk.page, picture, "answer-cross")
+
+
+def test_a_preview_appears_beside_the_choice(walk, served, told, picture):
+    walk.page.goto(f"{served.base}{told.project}/protect")
+    walk.page.locator("input[name=scheme][value=arp]").check()
+    walk.page.get_by_label("Possible secrets (l)").first.fill("2")
+    walk.button("Show a preview")
+    walk.page.locator("#preview h2").wait_for(timeout=PATIENCE)
+    check(walk.page, picture, "protect-preview")
+
+
+def test_the_report_shows_under_its_own_policy(walk, served, told, picture):
+    walk.page.goto(f"{served.base}{told.runs[0]}/report.html")
+    picture(walk.page, "report")
+
+
+def check(page, picture, name: str) -> None:
+    picture(page, name)
+    # the last picture was that of a phone
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "cut on a phone"
+    assert serious(page) == [], "dark, on a phone"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+    assert serious(page) == []

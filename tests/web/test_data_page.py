@@ -1,0 +1,46 @@
+"""The page of the data: types, missing values, how values are spread, and the first rows."""
+
+from __future__ import annotations
+
+import re
+
+
+def opened(house):
+    visitor = house.visitor()
+    rows = [
+        f"P{n},{20 + n % 30},{'' if n % 4 == 0 else 'Flu' if n % 3 else '<b>Gout</b>'},{n % 2 == 0}"
+        for n in range(80)
+    ]
+    content = "\n".join(["name,age,disease,<u>well</u>", *rows, ""]).encode()
+    project = house.opened(visitor, content)
+    return visitor.get(f"/p/{project.id}/data")
+
+
+def test_columns_have_types_and_missing_values_on_a_scale(house):
+    page = opened(house)
+    assert "80 rows and 4 columns" in page.words
+    assert "age whole numbers 0 30" in page.words
+    assert "disease text 20 25.0% 2" in page.words
+    assert re.search(
+        r'<meter [^>]*value="20"[^>]*aria-label="Missing of disease: 25.0%"', page.text
+    )
+    assert "yes or no" in page.words
+
+
+def test_charts_have_words_and_counts_for_those_who_do_not_see_them(house):
+    page = opened(house)
+    assert 'role="img" aria-label="from 20, in 12 steps of equal width to above' in page.text
+    assert "Counts of disease" in page.words
+    assert re.search(r"Value Rows Flu \d+ <b>Gout</b> \d+", page.words)
+    assert "no value twice" in page.words  # of names
+
+
+def test_fifty_rows_are_shown_and_everything_is_escaped(house):
+    page = opened(house)
+    assert "The first 50 rows" in page.words
+    assert "50 P49" in page.words
+    assert "P50 " not in page.words
+    assert "<b>" not in page.text
+    assert "<u>" not in page.text
+    assert "style=" not in page.text
+    assert re.search(r"<script(?! src=)", page.text) is None

@@ -1,0 +1,270 @@
+"""Schemes: what the data allow of them, what they make of the policy, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+
+from sfumato.errors import ParameterError
+from sfumato.methods import METHODS
+from sfumato.schema import Role
+from sfumato.web.forms import Form
+from sfumato.web.policy_form import PolicyForm
+from sfumato.web.runs import Kind, runs_of
+from sfumato.web.scheme_fit import Fit
+from sfumato.web.scheme_form import SchemeForm
+from sfumato.web.schemes import SCHEMES, K, L
+from sfumato.web.status import State
+
+MAIN = ["lgb", "arp", "merging", "slppa", "sensitive-qid"]
+
+
+def column(name: str, distinct: int, commonest: int, missing: int = 0, type: str = "text"):
+    return {
+        "name": name, "type": type, "missing": missing, "distinct": distinct,
+        "commonest": commonest, "bars": [], "others": 0,
+    }  # fmt: skip
+
+
+PROFILE = {
+    "rows": 100,
+    "columns": [
+        column("age", 60, 5, type="whole numbers"),
+        column("sex", 2, 55),
+        column("disease", 8, 24, missing=4),
+    ],
+}
+
+
+def policy(tmp_path, method: str = "mondrian", **roles: dict) -> PolicyForm:
+    attributes = {
+        "age": {"role": "quasi-identifier", "kind": "numeric"},
+        "sex": {"role": "quasi-identifier"},
+        "disease": {"role": "sensitive", "l": 3},
+        **roles,
+    }
+    content = {"attributes": attributes, "method": {"name": method, "k": 5}}
+    return PolicyForm(content, tmp_path, {})
+
+
+def applied(form: PolicyForm, scheme: str, **typed: str) -> dict:
+    """Return the policy's content after a scheme was chosen and its fields sent."""
+    fit = Fit(form.content, PROFILE)
+    fields = {f"{scheme}-{key.replace('_', '-')}": value for key, value in typed.items()}
+    SchemeForm(SCHEMES[scheme], form, fit).apply(Form(fields))
+    form.checked()
+    return form.content
+
+
+def test_the_five_schemes_stand_first_and_all_are_methods():
+    assert [each.name for each in SCHEMES.values() if each.is_main] == MAIN
+    assert set(SCHEMES) <= set(METHODS)
+
+
+def test_the_largest_l_is_what_the_commonest_value_allows(tmp_path):
+    fit = Fit(policy(tmp_path).content, PROFILE)
+    # 24 of 96 that are not missing: four equal shares, no five
+    assert (fit.of_knob(L, ["disease"]).low, fit.of_knob(L, ["disease"]).high) == (2, 4)
+    assert "disease" in fit.of_knob(L, ["disease"]).why
+    assert fit.of_knob(L, ["sex"]).is_empty
+    assert fit.of_knob(K, []).high == 100
+    beta = next(knob for knob in SCHEMES["slppa"].knobs if knob.key == "beta")
+    assert fit.of_knob(beta, ["disease"]).low == 0.25
+    assert Fraction(str(fit.of_knob(beta, ["sex"]).low)) >= Fraction(55, 100)
+
+
+def test_ranges_are_not_told_where_the_profile_does_not_show_them(tmp_path):
+    recoded = policy(tmp_path, disease={"role": "sensitive", "recode": [{"round": 5}]})
+    assert Fit(recoded.content, PROFILE).of_knob(L, ["disease"]).high is None
+    people = policy(tmp_path)
+    people.content["unit"] = "age"
+    assert Fit(people.content, PROFILE).of_knob(L, ["disease"]).high is None
+
+
+def test_sets_have_fewer_values_than_the_column(tmp_path):
+    fit = Fit(policy(tmp_path).content, PROFILE)
+    scheme = SCHEMES["sensitive-qid"]
+    assert fit.of_l(scheme, "disease").high == 8  # eight values and a missing one, but one
+    assert fit.of_l(scheme, "age").high == 49  # numbers are cut into fifty ranges
+    assert fit.of_l(scheme, "sex").is_empty
+
+
+def test_a_scheme_takes_over_what_was_asked_before(tmp_path):
+    content = applied(policy(tmp_path), "arp")
+    assert content["method"] == {"name": "arp", "l": 3, "publish": "anatomy"}
+    assert "l" not in content["attributes"]["disease"]
+    content = applied(policy(tmp_path), "slppa")
+    assert content["method"] == {"name": "slppa", "beta": 0.3333, "tables": 2}
+    content = applied(policy(tmp_path), "merging", l="4", k="3")
+    assert content["method"] == {"name": "merging", "l": 4, "k": 3}
+
+
+@pytest.mark.parametrize(
+    "scheme", [name for name in SCHEMES if name not in ("mdav", "full-domain")]
+)
+def test_every_scheme_makes_a_policy_by_its_defaults(tmp_path, scheme):
+    content = applied(policy(tmp_path), scheme)
+    assert content["method"]["name"] == scheme
+
+
+def test_parameters_without_a_field_stay_while_the_scheme_does(tmp_path):
+    form = policy(tmp_path)
+    form.set_method("mondrian", k=5, strict=False)
+    assert applied(form, "mondrian", k="7")["method"] == {
+        "name": "mondrian", "k": 7, "strict": False
+    }  # fmt: skip
+    assert "strict" not in applied(form, "arp")["method"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "typed", "words"),
+    [
+        ("arp", {"l": "5"}, "from 2 to 4"),
+        ("arp", {"l": "2.5"}, "whole number"),
+        ("arp", {"l": "1"}, "from 2"),
+        ("mondrian", {"k": "101"}, "from 2 to 100"),
+        ("slppa", {"beta": "0.1"}, "0.25"),
+        ("lgb", {"l_2": "many"}, "must be a number"),
+    ],
+)
+def test_what_the_data_do_not_allow_is_refused_with_the_range(tmp_path, scheme, typed, words):
+    form = policy(tmp_path)
+    with pytest.raises(ParameterError, match=re.escape(words)):
+        applied(form, scheme, **typed)
+
+
+def test_leaving_rows_out_makes_more_possible(tmp_path):
+    content = applied(policy(tmp_path), "arp", l="5", withhold="yes")
+    assert (content["method"]["l"], content["on_infeasible"]) == (5, "suppress")
+    assert "on_infeasible" not in applied(policy(tmp_path), "arp", l="4")
+
+
+def test_roles_that_a_scheme_does_not_know_are_asked_for(tmp_path):
+    semi = {"role": "semi-sensitive", "when": "age > 50", "l": 2}
+    with pytest.raises(ParameterError, match="semi-sensitive columns such as 'sex'"):
+        applied(policy(tmp_path, "lgb", sex=dict(semi)), "arp")
+    with pytest.raises(ParameterError, match="semi-sensitive columns such as 'sex'"):
+        applied(policy(tmp_path, "lgb", sex=dict(semi)), "arp", role_1="semi-sensitive")
+    content = applied(policy(tmp_path, "lgb", sex=dict(semi)), "arp", role_1="quasi-identifier")
+    assert content["attributes"]["sex"] == {"role": "quasi-identifier"}
+    # a column that becomes secret is protected like others
+    content = applied(
+        policy(tmp_path, "lgb", sex=dict(semi)), "mondrian", role_1="sensitive", t_1="0.3"
+    )
+    assert content["attributes"]["sex"]["role"] == Role.SENSITIVE
+    assert content["attributes"]["sex"]["t"] == 0.3
+
+
+def test_known_columns_are_made_secret_too(tmp_path):
+    content = applied(policy(tmp_path), "sensitive-qid", both_0="yes", l_0="6", t_0="")
+    assert content["attributes"]["age"]["role"] == "sensitive-quasi-identifier"
+    assert content["attributes"]["age"]["l"] == 6
+    assert content["attributes"]["sex"]["role"] == "quasi-identifier"
+    content = applied(PolicyForm(content, tmp_path, {}), "sensitive-qid")
+    assert content["attributes"]["age"] == {"role": "quasi-identifier", "kind": "numeric"}
+
+
+@pytest.mark.parametrize(
+    ("change", "scheme", "words"),
+    [
+        ({"unit": "age"}, "arp", "one row a person"),
+        ({"weight": "age"}, "anatomy", "weights"),
+        ({"disease": {"role": "insensitive"}}, "merging", "secret"),
+        ({"age": {"role": "sensitive", "l": 2}}, "anatomy", "one secret"),
+        ({}, "mdav", "'sex' does not hold numbers"),
+        ({}, "full-domain", "hierarchy of the numbers in 'age'"),
+        ({"age": {"role": "quasi-identifier", "max_width": 9}}, "lgb", "max_width"),
+    ],
+)
+def test_what_stands_in_the_way_is_said_in_plain_words(tmp_path, change, scheme, words):
+    form = policy(tmp_path)
+    for key, value in change.items():
+        if isinstance(value, dict):
+            form.attributes[key] = value
+        else:
+            form.content[key] = value
+    found = Fit(form.content, PROFILE).obstacle(SCHEMES[scheme])
+    assert found is not None
+    assert words in found
+    assert Fit(policy(tmp_path).content, PROFILE).obstacle(SCHEMES["mondrian"]) is None
+
+
+# Pages
+
+
+def test_the_page_shows_plain_words_ranges_and_terms(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    page = visitor.get(f"/p/{project.id}/protect")
+    assert page.status == 200
+    assert page.text.index("Each person's own wishes".replace("'", "&#x27;")) < page.text.index(
+        "Nobody stands alone"
+    )
+    assert "refining partition" in page.words
+    assert "from 2 to 4: more is impossible, so common is one value of 'disease'" in page.words
+    assert re.search(r'value="mondrian" required [^>]*checked', page.text)
+    assert " style=" not in page.text
+    assert "onclick" not in page.text
+    # every field has a label around it
+    for field in re.findall(r'<input name="[^"]*"', page.text):
+        before = page.text[: page.text.index(field)]
+        assert before.rindex("<label") > before.rindex("</label>")
+
+
+def test_names_from_the_data_are_escaped(house):
+    visitor = house.visitor()
+    rows = "\n".join(f"{20 + n},{'abcd'[n % 4]}" for n in range(40))
+    project = house.opened(visitor, f"age,<b>disease</b>\n{rows}\n".encode())
+    page = visitor.get(f"/p/{project.id}/protect")
+    assert "<b>" not in page.text
+    assert "&lt;b&gt;disease" in page.text
+
+
+def test_a_refused_field_shows_what_was_typed(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    before = project.policy.read_text()
+    answer = visitor.post(f"/p/{project.id}/protect", {"scheme": "arp", "arp-l": "77"})
+    assert answer.status == 422
+    assert "it may be from 2 to 4" in answer.words
+    assert 'name="arp-l" value="77"' in answer.text
+    assert re.search(r'value="arp" required [^>]*checked', answer.text)
+    assert project.policy.read_text() == before
+
+
+def test_a_preview_shows_rows_before_and_after_and_changes_nothing(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    before = project.policy.read_text()
+    fields = {"scheme": "anatomy", "anatomy-l": "3", "next": "preview"}
+    answer = visitor.post(f"/p/{project.id}/protect", fields)
+    (run,) = runs_of(project, Kind.PREVIEW)
+    assert answer.address == f"/p/{project.id}/preview/{run.id}"
+    assert house.bench.runner.wait(run, 180).state is State.FINISHED
+    page = visitor.get(answer.address)
+    assert "All 40 rows." in page.words
+    assert "Before: rows of the data" in page.words
+    assert "After: the published table" in page.words
+    assert page.text.count('id="preview"') == 1
+    assert project.policy.read_text() == before
+    assert runs_of(project, Kind.PUBLISH) == []
+    # nothing of it is left to be handed out by mistake
+    assert not list(run.folder.rglob("*.parquet"))
+    # the next takes its place, and can be kept
+    answer = visitor.post(f"/p/{project.id}/protect", fields | {"anatomy-l": "2"})
+    (second,) = runs_of(project, Kind.PREVIEW)
+    assert second.id != run.id
+    visitor.post(f"/p/{project.id}/preview/{second.id}/use")
+    assert PolicyForm.load(project).method == {"name": "anatomy", "l": 2}
+    assert visitor.get(f"/p/{project.id}/runs/{second.id}", follow=False).status == 303
+
+
+def test_runs_of_other_kinds_are_no_previews(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    (run,) = runs_of(project, Kind.INSPECT)
+    for place in ("preview", "recommend"):
+        assert visitor.get(f"/p/{project.id}/{place}/{run.id}").status == 404
+        assert visitor.post(f"/p/{project.id}/{place}/{run.id}/use").status == 404
