@@ -239,12 +239,9 @@ def test_a_workload_that_is_none_is_refused(place, line, says):
         asked(place, max_inference=0.25, queries=place / "workload.sql")
 
 
-def test_a_search_without_time_recommends_nothing_and_says_so(place):
-    found = asked(place, max_inference=0.25, minutes=1e-6)
-    assert not found.ok
-    assert found.tried == ()
-    assert found.left > 0
-    assert any("did not do for" in note for note in found.notes)
+def test_a_search_without_time_is_refused_and_does_not_say_that_nothing_keeps_the_limits(place):
+    with pytest.raises(ParameterError, match="did not do for a single candidate"):
+        asked(place, max_inference=0.25, minutes=1e-6)
 
 
 def test_a_search_that_runs_out_of_time_recommends_the_best_so_far(place, monkeypatch):

@@ -114,12 +114,12 @@ def recommend(
 
 
 def _show(found: Recommendation) -> None:
-    from sfumato.jobs.limits import PRESETS, shown
+    from sfumato.jobs.limits import PRESETS, shown, stated
 
     limits = found.limits
     print(
-        f"Limits: re-identification {shown(limits.reidentification)} (k = {limits.k}), inference "
-        f"{shown(limits.inference)} (l = {limits.l}), rows left out {shown(limits.withheld)}"
+        f"Limits: re-identification {stated(limits.reidentification)} (k = {limits.k}), inference "
+        f"{stated(limits.inference)} (l = {limits.l}), rows left out {stated(limits.withheld)}"
     )
     if limits.preset is not None:
         print(one_line(f"preset {limits.preset}: {PRESETS[limits.preset].source}"))
@@ -161,6 +161,9 @@ def _show_choice(choice: Choice) -> None:
 
 
 def _show_refusal(found: Recommendation) -> None:
+    if found.frontier:
+        print("\nNone is recommended: the time was up before one of these could be confirmed.")
+        return
     print("\nNothing that was tried keeps the limits.")
     for each in found.binds:
         print(one_line(f"binds: {each}"))

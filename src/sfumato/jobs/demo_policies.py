@@ -17,12 +17,11 @@ SECRET: Final = "disease"
 # What policies say beside the roles of the schema: k and l where a method takes them, and roles
 # where a scheme is made for others. The first states the protection that all are held against.
 METHODS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
-    "mondrian": {"method": {"name": "mondrian", "k": 10}},
+    "mondrian": {"method": {"name": "mondrian", "k": 10}, SECRET: {"l": 5}},
     "anatomy": {"method": {"name": "anatomy"}, SECRET: {"l": 5}},
     "lgb": {
         "method": {"name": "lgb", "k": 10, "l": 5},
         "age": {"role": "semi-sensitive", "flag": "age_private"},
-        "sex": {"role": "semi-sensitive", "flag": "sex_private", "t": 0.2},
         "zipcode": {"role": "semi-sensitive", "flag": "zipcode_private"},
     },
     "arp": {"method": {"name": "arp"}, SECRET: {"l": 5}},
@@ -36,7 +35,7 @@ METHODS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
 }
 # What is not the same as for the others.
 ROLES: Final[Mapping[str, str]] = {
-    "lgb": "age, sex and zipcode are secret for those people who said so, and known of the others",
+    "lgb": "age and zipcode are secret for those people who said so, and known of the others",
     "sensitive-qid": "age is both known and secret here, and becomes a set as well",
 }
 STATED: Final = next(iter(METHODS))

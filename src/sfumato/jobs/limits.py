@@ -151,6 +151,17 @@ def shown(share: Fraction | None) -> str:
     return f"{ceil(share * 1000) / 1000:g}" if share >= Fraction(1, 100) else f"{float(share):.2g}"
 
 
+def stated(limit: Fraction | None) -> str:
+    """Return a limit for people to read, exactly: who states it again asks for the same.
+
+    >>> stated(Fraction(1, 3)), stated(Fraction("0.09")), stated(None)
+    ('1/3', '0.09', 'no limit')
+    """
+    if limit is None or limit == round(limit, 3):
+        return shown(limit)
+    return str(limit)
+
+
 def _share(given: Share | None, name: str) -> Fraction | None:
     if given is None:
         return None

@@ -12,7 +12,7 @@ from sfumato.io.read import read_table
 from sfumato.jobs.asked import AskedQueries, mean_error, queries_in, random_queries
 from sfumato.jobs.attempt import Attempt, Confirmed, Workbench
 from sfumato.jobs.clock import Clock, OutOfTime
-from sfumato.jobs.limits import Limits, Share, limits_of, shown
+from sfumato.jobs.limits import Limits, Share, limits_of, stated
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.private_file import new_file, refuse_occupied
 from sfumato.jobs.progress import Progress, Stages
@@ -83,6 +83,11 @@ def recommend(
     search = Search(bench, asked, clock, tell)
     search.run()
     clock.release()
+    if not search.tried:
+        raise ParameterError(
+            f"{minutes:g} minutes did not do for a single candidate, so nothing is known of the "
+            "limits; give more --minutes (the first runs after an installation also compile)"
+        )
     notes = list(_notes(limits, rules, asked, search, minutes))
     place = rules.folder if folder is None else Path(folder)
     choice: Choice | None = None
@@ -179,8 +184,8 @@ def _choice(
     limits = bench.limits
     comments = [
         f"Recommended by `sfumato recommend`: the least error of {len(search.tried)} candidates",
-        f"that keep re-identification at {shown(limits.reidentification)} and inference at "
-        f"{shown(limits.inference)}.",
+        f"that keep re-identification at {stated(limits.reidentification)} and inference at "
+        f"{stated(limits.inference)}.",
     ]
     return Choice(
         attempt,

@@ -9,7 +9,7 @@ from typing import Final
 from sfumato.jobs.attempt import Attempt, Confirmed
 from sfumato.jobs.candidates import Candidate
 from sfumato.jobs.clock import OutOfTime
-from sfumato.jobs.limits import Limits, shown
+from sfumato.jobs.limits import Limits, shown, stated
 from sfumato.jobs.relax import largest_shares
 from sfumato.jobs.search import Search
 from sfumato.jobs.trial import Trial
@@ -62,14 +62,14 @@ def _measured(limits: Limits, confirmed: Confirmed) -> list[str]:
     if limits.reidentification is not None:
         said.append(
             f"nobody is recognised with more than {shown(crowd)} (limit "
-            f"{shown(limits.reidentification)}): at least {crowd.denominator} records look alike"
+            f"{stated(limits.reidentification)}): at least {crowd.denominator} records look alike"
         )
     else:
         said.append(f"somebody may be recognised with {shown(crowd)}, which was not limited")
     if exposed.most_exposed is not None:
         said.append(
             f"no secret value is concluded with more than {shown(exposed.highest_inference)} "
-            f"(limit {shown(limits.inference)}); the most exposed attribute is "
+            f"(limit {stated(limits.inference)}); the most exposed attribute is "
             f"'{exposed.most_exposed}'"
         )
     return said

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.jobs.attempt import Attempt, Workbench
 from sfumato.jobs.candidates import Candidate, first_candidates
 from sfumato.jobs.clock import Clock, OutOfTime
-from sfumato.jobs.limits import Limits, shown
+from sfumato.jobs.limits import Limits, shown, stated
 from sfumato.jobs.suppress import most_kept
 from sfumato.models.counting import table_totals
 from sfumato.table import Table
@@ -66,7 +66,7 @@ def binding(table: Table, limits: Limits, tried: Sequence[Attempt]) -> list[str]
                 share = shown(Fraction(most, whole))
                 found.append(
                     f"inference: one value of '{name}' belongs to {share} of the people who have "
-                    f"one, which is above {shown(limits.inference)} before anything is published"
+                    f"one, which is above {stated(limits.inference)} before anything is published"
                 )
     if found:
         return found
