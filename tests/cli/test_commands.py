@@ -286,6 +286,7 @@ def test_every_command_is_in_the_app():
         "reconstruct",
         "reproduce",
         "risk",
+        "serve",
         "utility",
         "report",
         "demo",

@@ -65,5 +65,5 @@ def house(tmp_path: Path) -> Iterator[House]:
 def people() -> bytes:
     """A small table of people, as CSV."""
     diseases = ("Flu", "Fever", "HIV", "Gout")
-    rows = [f"Person {n},{20 + n},{'FM'[n % 2]},{diseases[n % 4]}" for n in range(40)]
+    rows = [f"Person {n},{20 + n % 10},{'FM'[n % 2]},{diseases[n % 4]}" for n in range(40)]
     return "\n".join(["name,age,sex,disease", *rows, ""]).encode()

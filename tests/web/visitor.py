@@ -65,6 +65,7 @@ class Visitor:
         return self.get(answer.header("location")) if follow and answer.status == 303 else answer
 
     def upload(self, address: str, name: str, content: bytes, **more) -> Answer:
+        """Send a file as the page does that was seen last."""
         follow = more.pop("follow", True)
         body = multipart({"form_token": self.last.form_token}, name, content)
         answer = self.send(address, body, f"multipart/form-data; boundary={BOUNDARY}", **more)
@@ -109,6 +110,7 @@ class Visitor:
 
 
 BOUNDARY = "boundary-of-the-test"
+GONE = b"gone"  # a piece of a body in place of which the visitor goes away
 
 
 def multipart(fields: dict[str, str], name: str | None, content: bytes) -> bytes:
@@ -133,6 +135,8 @@ async def _call(app, scope, body: bytes, chunk: int) -> Answer:
     async def receive():
         if pieces:
             piece = pieces.pop(0)
+            if piece == GONE:
+                return {"type": "http.disconnect"}
             return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
         await over.wait()  # as servers do: nobody has gone before the answer is there
         return {"type": "http.disconnect"}

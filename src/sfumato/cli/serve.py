@@ -50,13 +50,13 @@ def serve(
     from sfumato.web.serve import serve as run
 
     def ready(address: str) -> None:
-        print(f"The workbench is open at\n\n  {address}\n\nPress Ctrl-C to end it.", flush=True)
         if not is_loopback(host):
             print(
                 "warning: others can reach it, and what they send is not encrypted; whoever has "
                 "the address sees the data",
                 file=sys.stderr,
             )
+        print(f"The workbench is open at\n\n  {address}\n\nPress Ctrl-C to end it.", flush=True)
         if not no_browser:
             import webbrowser
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from python_multipart.multipart import MultipartParser, parse_options_header
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from sfumato.errors import InputError
 from sfumato.web.guard import SESSION, SMALL_BODY, Keys
@@ -102,6 +102,11 @@ async def read_upload(request: Request, keys: Keys, place: Callable[[str], Path]
         parser.finalize()
         if not parts.is_checked:
             raise ForeignForm
+        if not parts.is_whole:
+            raise InputError("the upload broke off; send it again")
+    except ClientDisconnect:
+        parts.discard()
+        raise InputError("the upload broke off; send it again") from None
     except ValueError:  # what the parser raises
         parts.discard()
         raise InputError("this form cannot be read") from None
@@ -118,7 +123,7 @@ class _Parts:
 
     def __init__(self, place: Callable[[str], Path], check: Callable[[Form], None]) -> None:
         self.form = Form()
-        self.is_checked = False
+        self.is_checked = self.is_whole = False
         self._place, self._check = place, check
         self._header, self._value = bytearray(), bytearray()
         self._options: dict[bytes, bytes] = {}
@@ -134,6 +139,7 @@ class _Parts:
             "on_headers_finished": self._headers_finished,
             "on_part_data": self._data,
             "on_part_end": self._end,
+            "on_end": self._whole,
         }
 
     def close(self) -> None:
@@ -182,6 +188,9 @@ class _Parts:
             self._field.extend(data[start:end])
             if len(self._field) > _LONGEST_FIELD:
                 raise InputError("a field of this form is too long")
+
+    def _whole(self) -> None:
+        self.is_whole = True
 
     def _end(self) -> None:
         if self._handle is not None:

@@ -54,6 +54,7 @@ OPEN_TO_ALL: Final = "/static/"  # the style and script of the package, which ho
 SESSION: Final = "sfumato.session"  # where the scope of a request has the session's name
 TOKEN: Final = "token"
 SMALL_BODY: Final = 2 * 2**20
+EVERYWHERE: Final = ("0.0.0.0", "::")
 
 
 class TooLarge(Exception):  # noqa: N818 -- a state, not a fault
@@ -108,7 +109,7 @@ class Hosts:
             return cls(frozenset({"127.0.0.1", "localhost", "[::1]"}), port)
         named = {name.lower() for name in (host, *more) if name}
         # names can be made to lead to any address, addresses cannot
-        return cls(frozenset(named), port, any_address=host in ("0.0.0.0", "::"))
+        return cls(frozenset(named), port, any_address=host in EVERYWHERE)
 
     def allow(self, header: str) -> bool:
         """Return whether a Host header names this server.

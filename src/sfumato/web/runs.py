@@ -185,9 +185,7 @@ class Runner:
         runs = runs_of(project)
         for run in runs:
             self.cancel(run)
-        deadline = time.monotonic() + 2 * _PATIENCE
-        while any(run.folder in self._processes for run in runs) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        self._await({run.folder for run in runs})
 
     def cancel(self, run: Run) -> None:
         """End a run that has not ended; one that has stays as it is."""
@@ -208,6 +206,7 @@ class Runner:
 
         Refuses (InputError) one that is not.
         """
+        self._await({run.folder} if run.status.state.is_over else set())
         with self._lock:
             if not run.status.state.is_over or run.folder in self._processes:
                 raise InputError("cancel the run before you remove it")
@@ -224,8 +223,12 @@ class Runner:
             processes = list(self._processes.values())
         for process in processes:
             _terminate(process)
+        self._await(set(self._processes))
+
+    def _await(self, folders: set[Path]) -> None:
+        """Wait until the processes in some folders have ended, which they were asked to."""
         deadline = time.monotonic() + 2 * _PATIENCE
-        while self._processes and time.monotonic() < deadline:
+        while folders & set(self._processes) and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def wait(self, run: Run, seconds: float) -> Status:

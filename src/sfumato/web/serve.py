@@ -14,7 +14,7 @@ import uvicorn
 from sfumato.errors import InputError
 from sfumato.web.app import application
 from sfumato.web.bench import Bench
-from sfumato.web.guard import TOKEN, Hosts, Keys
+from sfumato.web.guard import EVERYWHERE, TOKEN, Hosts, Keys
 from sfumato.web.projects import Workspace
 from sfumato.web.runs import Runner
 
@@ -50,17 +50,23 @@ def serve(
             lifespan="off",
             timeout_graceful_shutdown=2,
         )
-        name = f"[{host}]" if ":" in host else host
-        ready(f"http://{name}:{port}/?{TOKEN}={keys.token}")
         if threading.current_thread() is threading.main_thread():
             # asked to end is like Ctrl-C: runs are ended first
             signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
+            ready(f"http://{_name(host)}:{port}/?{TOKEN}={keys.token}")
             uvicorn.Server(config).run(sockets=[listener])
         except KeyboardInterrupt:
             pass  # how a server ends
         finally:
             runner.stop()
+
+
+def _name(host: str) -> str:
+    """Return the name of a host in an address; everywhere has that of the machine."""
+    if host in EVERYWHERE:
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
 
 
 def _listening(host: str, port: int) -> socket.socket:

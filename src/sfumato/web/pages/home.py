@@ -125,27 +125,34 @@ def from_path(here: Visit, form: Form) -> Response:
 async def from_upload(request: Request) -> Response:
     """Make a project of a file that arrives."""
     bench: Bench = request.app.state.bench
-    folder = bench.workspace.new_folder("upload")
+    made: list[Path] = []
+
+    def place(name: str) -> Path:
+        suffix = refuse_other_kinds(Path(name)).suffix.lower()
+        made.append(bench.workspace.new_folder(Path(name).stem))
+        return made[0] / "data" / f"table{suffix}"
+
     try:
-        form = await read_upload(
-            request,
-            bench.keys,
-            lambda name: folder / "data" / f"table{refuse_other_kinds(Path(name)).suffix.lower()}",
-        )
+        form = await read_upload(request, bench.keys, place)
         if form.file is None or not form.file.stat().st_size:
             raise InputError("choose a file that is not empty")
         title = Path(form.file_name).stem
-        project = bench.workspace.finish(folder, title, form.file_name, own=form.file.name)
+        project = bench.workspace.finish(made[0], title, form.file_name, own=form.file.name)
     except SfumatoError as error:
-        bench.workspace.discard(folder)
+        _discard(bench, made)
         request.state.message = (frame.BAD, str(error))
         answer = await run_in_threadpool(lambda: home(visit(request)))
         answer.status_code = 422
         return answer
     except BaseException:
-        bench.workspace.discard(folder)
+        _discard(bench, made)
         raise
     return await run_in_threadpool(lambda: _opened(bench, project))
+
+
+def _discard(bench: Bench, folders: list[Path]) -> None:
+    for folder in folders:
+        bench.workspace.discard(folder)
 
 
 def _opened(bench: Bench, project: Project) -> Response:
