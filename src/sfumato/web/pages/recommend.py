@@ -269,7 +269,8 @@ def _frontier(content: dict[str, Any]) -> list[Html]:
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else as_words(Fraction(value))
+    # by its digits: the float of 0.05 is a little more, and would be rounded up
+    return "–" if value is None else as_words(Fraction(str(value)))
 
 
 def use(here: Visit, form: Form) -> Response:
