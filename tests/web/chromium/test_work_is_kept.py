@@ -29,9 +29,9 @@ def test_a_project_is_reopened_after_the_server_has_ended(walk, served, told):
     went_on = walk.publish("lgb").removeprefix(served.base)
     served.stop(at_once=True)
     expect(page.locator("#remaining")).to_contain_text("does not answer", timeout=PATIENCE)
-    walk.complaints.clear()  # that nobody answered is what the browser has to say here
     served.start()
     page.goto(served.base)
+    walk.complaints.clear()  # that nobody answered is what the browser has to say here
     expect(page.get_by_role("heading", level=1)).to_have_text("Locked")  # old cookies open nothing
     page.goto(served.address)
     page.locator(f"a[href='{told.project}/data']").click()
