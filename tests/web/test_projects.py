@@ -57,6 +57,16 @@ def test_an_id_is_a_name_of_ours(space, id):
     assert space.project(id) is None
 
 
+def test_a_project_elsewhere_is_none_of_ours(space, tmp_path):
+    other = Workspace(tmp_path / "other")
+    with other.opened():
+        project = made(other, "theirs")
+    (project.folder).rename(space.folder / "Theirs")
+    for id in ("Theirs", "../space/Theirs", str(space.folder / "Theirs")):
+        assert (space.folder / id / "project.json").is_file()
+        assert space.project(id) is None
+
+
 def test_a_folder_that_is_no_project_is_none(space):
     (space.folder / "other").mkdir()
     (space.folder / "broken").mkdir()

@@ -180,6 +180,20 @@ def test_a_run_is_cancelled_with_all_that_it_started(project, runner, sleeping, 
     assert run.status.state is State.CANCELLED
 
 
+def test_a_crash_leaves_no_process_behind(project, runner, sleeping, tmp_path):
+    sleeping(
+        "import subprocess; child = subprocess.Popen([sys.executable, '-c', 'import time; "
+        f"time.sleep(60)']); Path({str(tmp_path / 'child')!r}).write_text(str(child.pid)); "
+        "(run.folder / 'ready').touch(); time.sleep(60)"
+    )
+    run = runner.submit(project, Kind.PUBLISH)
+    until((run.folder / "ready").exists)
+    child = int((tmp_path / "child").read_text())
+    os.kill(pid_of(runner, run), signal.SIGKILL)
+    assert runner.wait(run, LONG).state is State.FAILED
+    until(lambda: is_gone(child) or _is_zombie(child), 20)
+
+
 def _is_zombie(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -52,7 +52,7 @@ def page(
 def bare_page(title: str, words: str) -> str:
     """Return a page that says one thing, for whoever may see nothing else."""
     main = tag("main", join([tag("h1", title), tag("p", words)]), id="main")
-    return _document(title, [main], None)
+    return _document(title, [_header(None, None, None), main], None)
 
 
 def _document(title: str, body: list[object], refresh: int | None) -> str:

@@ -286,7 +286,7 @@ class Runner:
         return State.FAILED, _CRASHED
 
 
-_CANCELLED: Final = "cancelled; nothing was published"
+_CANCELLED: Final = "Nothing was published."
 _INTERRUPTED: Final = "the workbench was stopped meanwhile; run it again"
 _CRASHED: Final = (
     "the process of this run ended by itself, most likely for lack of memory; nothing was published"

@@ -96,10 +96,11 @@ def _complaint(said) -> list[str]:
 
 @dataclass
 class Told:
-    """A project with two finished runs."""
+    """A project with two finished runs, and a search for a policy that may go on."""
 
     project: str
     runs: list[str]
+    search: str
 
 
 @pytest.fixture(scope="package")
@@ -113,7 +114,12 @@ def told(browser, served, people) -> Told:
         for run in runs:
             one.page.goto(served.base + run)
             one.finished()
-    return Told(project, runs)
+        one.page.goto(f"{served.base}{project}/recommend")
+        one.page.get_by_label("Minutes").fill("0.5")
+        one.button("Search")
+        one.page.locator("[data-poll]").wait_for()
+        search = one.page.url.removeprefix(served.base)
+    return Told(project, runs, search)
 
 
 @pytest.fixture(scope="package")

@@ -36,8 +36,3 @@ class Served:
             self._child.wait()
             self._child.stdout.close()
             self._child = None
-
-    def restart(self, *, at_once: bool = False) -> None:
-        """End it and start it again, under another address."""
-        self.stop(at_once=at_once)
-        self.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from web.chromium.pages import serious
 from web.chromium.walk import PATIENCE
@@ -54,6 +55,41 @@ def test_a_preview_appears_beside_the_choice(walk, served, told, picture):
     walk.button("Show a preview")
     walk.page.locator("#preview h2").wait_for(timeout=PATIENCE)
     check(walk.page, picture, "protect-preview")
+
+
+def test_a_hierarchy_is_tried_and_told_what_is_wrong(walk, served, told, picture):
+    walk.page.goto(f"{served.base}{told.project}/hierarchy/1")
+    card = walk.page.locator("form", has_text="Intervals of equal width")
+    card.get_by_label("Width").fill("10")
+    card.get_by_role("button", name="Try").click()
+    expect(walk.page.get_by_role("table").first).to_be_visible()
+    check(walk.page, picture, "hierarchy-tried")
+    walk.page.goto(f"{served.base}{told.project}/roles")
+    walk.page.get_by_label("Role of sex").select_option("semi-sensitive")
+    walk.button("Save")
+    expect(walk.page.get_by_role("alert")).to_contain_text("Nothing was saved")
+    check(walk.page, picture, "roles-refused")
+
+
+def test_a_recommendation_keeps_nobody_out(walk, served, told, picture):
+    walk.page.goto(served.base + told.search)
+    over = walk.page.get_by_text("Search with other limits").or_(walk.page.get_by_role("alert"))
+    over.first.wait_for(timeout=PATIENCE)
+    expect(walk.page.get_by_role("alert")).to_have_count(0)
+    check(walk.page, picture, "recommended")
+
+
+def test_the_keyboard_leads_past_the_steps(walk, served, told):
+    page = walk.page
+    page.goto(f"{served.base}{told.project}/roles")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Next: protect").first).to_be_focused()
+    page.keyboard.press("Enter")
+    walk.title("Protect")
 
 
 def test_the_report_shows_under_its_own_policy(walk, served, told, picture):

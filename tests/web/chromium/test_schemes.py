@@ -16,7 +16,7 @@ def test_from_a_file_to_a_release_that_audits(walk, people, tmp_path, scheme):
     run = walk.publish(scheme)
     walk.finished()
     release = walk.download(tmp_path)
-    assert json.loads((release / "manifest.json").read_text())["method"]["name"] == scheme
+    assert json.loads((release / "manifest.json").read_text())["method"] == scheme
     assert audits(release)
     walk.link("Ask this release")
     walk.title("Answer")
