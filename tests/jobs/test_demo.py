@@ -76,6 +76,7 @@ def test_the_page_needs_nothing_but_its_folder(made):
     assert all((made.path / file).is_file() for file in files)
     assert not re.search(r'(src|href)="(https?:|/|file:)', text)
     assert str(made.path) not in text
+    assert "\N{REPLACEMENT CHARACTER}" not in text
     assert text.count("<svg") == 1
     for method in METHODS:
         assert f'id="by-{method}"' in text

@@ -116,7 +116,7 @@ def _data(found: Facts, before: pa.Table) -> list[Html]:
         cards(numbers),
         paragraph(
             "Asked of every method, as far as it can be asked: nobody can be told from 9 others "
-            "(k = 10), and no disease is that of more than a fifth of a group (l = 5)." + guess
+            "(k = 10), and no disease is that of more than a fifth of a group (l = 5)." + guess
         ),
     ]
 
