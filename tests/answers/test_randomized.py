@@ -82,6 +82,27 @@ def test_estimates_are_right_on_average_and_bounds_always(method, question, peop
     assert all(each.low <= each.value <= each.high for each in found)
 
 
+@pytest.mark.parametrize(
+    ("question", "low", "high"),
+    [
+        ("sex = 'F' OR (sex = 'F' AND disease = 'Flu')", "sex = 'F'", "sex = 'F'"),
+        ("sex = 'F' AND disease = 'Flu'", None, "sex = 'F'"),
+        ("sex = 'F' OR disease = 'Flu'", "sex = 'F'", "sex = 'F' OR sex = 'M'"),
+        (IN_TWO_WAYS, None, "sex = 'F' OR sex = 'M'"),
+    ],
+)
+@pytest.mark.parametrize("sample", [1.0, 0.5])
+def test_bounds_are_those_of_any_cells_that_were_redrawn(question, low, high, sample, people):
+    method = sf.Hybrid(k=1, sample=sample, perturb=0.4)
+    answerer = Answerer(method.publish(people, SCHEMA, randomness=Randomness.test(3)))
+    found = answerer.answer(Count(), question)
+    assert found.low == (0 if low is None else answerer.answer(Count(), low).low)
+    assert found.high == answerer.answer(Count(), high).high
+    if low == high:  # the cell decides nothing, and the question is the same
+        same = answerer.answer(Count(), low)
+        assert (found.value, found.se) == (pytest.approx(same.value), pytest.approx(same.se))
+
+
 def test_without_the_correction_perturbed_answers_would_be_wrong(people):
     """So that the test above is one that can fail."""
     plain = [

@@ -16,7 +16,7 @@ from sfumato.answers.diagram import NO, Diagrams
 from sfumato.answers.parts import Part, Tree, given, parts_of, predicate_of, take_apart
 from sfumato.answers.regions import Region, region, regions, too_many
 from sfumato.answers.slots import Slots
-from sfumato.predicates.expression import Predicate, negation_normal_form
+from sfumato.predicates.expression import And, Or, Predicate, negation_normal_form
 
 _MOST_CASES = 512
 
@@ -140,6 +140,26 @@ def told_apart(predicate: Predicate, attribute: str) -> list[tuple[Predicate, Pr
         )
         for left, chosen in by_left.items()
     ]
+
+
+def whatever(
+    predicate: Predicate | bool | None, attribute: str, kind: type[And | Or]
+) -> Predicate | bool | None:
+    """Return what is true whatever an attribute is (And), or if it is the right thing (Or)."""
+    if predicate is None or isinstance(predicate, bool) or attribute not in predicate.attributes:
+        return predicate
+    lefts = [left for _, left in told_apart(predicate, attribute)]
+    if (kind is Or) in lefts:
+        return kind is Or
+    return joined(kind, lefts)
+
+
+def joined(kind: type[And | Or], several: Sequence[Predicate | bool]) -> Predicate | bool:
+    """Return all of some predicates, or any of them; what is known already is left out."""
+    found = [each for each in several if not isinstance(each, bool)]
+    if not found:
+        return kind is And
+    return found[0] if len(found) == 1 else kind(tuple(found))
 
 
 def _alone(part: Part) -> list[Region]:

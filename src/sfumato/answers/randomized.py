@@ -6,15 +6,14 @@ What the release says of its records is turned into what it says of the table it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Protocol, runtime_checkable
 
-from sfumato.answers.cases import told_apart
+from sfumato.answers.cases import joined, told_apart, whatever
 from sfumato.answers.deviations import Limits
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
-from sfumato.errors import ReleaseDamaged
+from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.predicates import And, Or, Predicate
 from sfumato.release import Manifest
 from sfumato.release.origin import fakes_of
@@ -142,7 +141,7 @@ class _Corrected:
     The standard error of a count is that of sampling, of redrawing and of what the layout leaves
     open together; sums have none. Bounds hold for every table that the sample may be of; sums have
     none, since nothing is known of those who are not in it. Where cells were redrawn, a count is
-    bounded by the number of people at most; where counts are noisy, or the sample is of people
+    bounded by what the other attributes tell; where counts are noisy, or the sample is of people
     with several rows (`unbounded`), by nothing.
     """
 
@@ -170,9 +169,30 @@ class _Corrected:
         people = float(int((self.rows + 0.5) / self.sample))
         low, high = own.low, own.high + people - self.rows
         if self._is_perturbed(aggregate, predicate):
-            low, high = 0.0, people
+            least, most = self._whatever_was_drawn(predicate)
+            low, high = least, most + people - self.rows
         se = self._error(own, value * self.sample, predicate)
         return Estimate(min(max(value, low), high), low, high, se)
+
+    def _whatever_was_drawn(self, predicate: Predicate | None) -> tuple[float, float]:
+        """Return bounds of a count in the release, any cell of a hidden attribute being anything.
+
+        So those count who satisfy what is left in all cases, and those may who do in some.
+        """
+        all_: Predicate | bool | None = predicate
+        some: Predicate | bool | None = predicate
+        try:
+            for name in sorted(self._redrawn(Count(), predicate)):
+                all_, some = whatever(all_, name, And), whatever(some, name, Or)
+            return self._bounds(all_).low, self._bounds(some).high
+        except ParameterError:  # the question is answered, but what is left of it is too much
+            return 0.0, float(self.rows)
+
+    def _bounds(self, predicate: Predicate | bool | None) -> Estimate:
+        if isinstance(predicate, bool):
+            every = float(predicate) * self.rows
+            return Estimate(every, every, every)
+        return self.engine.answer(Count(), predicate)
 
     def _error(self, own: Estimate, kept: float, predicate: Predicate | None) -> float | None:
         """Return the standard error of a count, of which so many in the release are `kept`."""
@@ -205,7 +225,7 @@ class _Corrected:
             return None if len(ways) > 1 else 0.0
         counts = [self._own(Count(), left) for _, left in ways]
         lefts = [left for _, left in ways]
-        of_both = 0.0 if False in lefts else self._own(Count(), _joined(And, lefts))
+        of_both = 0.0 if False in lefts else self._own(Count(), joined(And, lefts))
         if of_both < min(counts) - _ROUNDING:
             return None
         # those who count in any case count whatever was drawn, and the cell decides for the others
@@ -272,8 +292,8 @@ class _Corrected:
             return kept
         # those whom no cell could rule out, and those whom some cell lets in
         left = [each for _, each in ways]
-        low = 0.0 if False in left else self._own(Count(), _joined(And, left))
-        high = self._own(Count(), True if True in left else _joined(Or, left))
+        low = 0.0 if False in left else self._own(Count(), joined(And, left))
+        high = self._own(Count(), True if True in left else joined(Or, left))
         return min(max(kept, low), high)
 
     def _own(self, aggregate: Aggregate, predicate: Predicate | bool | None) -> float:
@@ -285,11 +305,3 @@ class _Corrected:
                 return float(self.rows)
             predicate = None
         return self.engine.answer(aggregate, predicate).value
-
-
-def _joined(kind: type[And | Or], several: Sequence[Predicate | bool]) -> Predicate | bool:
-    """Return all of some predicates, or any of them; what is known already is left out."""
-    found = [each for each in several if not isinstance(each, bool)]
-    if not found:
-        return kind is And
-    return found[0] if len(found) == 1 else kind(tuple(found))

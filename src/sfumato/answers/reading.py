@@ -116,6 +116,7 @@ class _Contents:
         self._entries = _Entries()
         self._spelled: list[tuple[int, str, str]] = []  # ranges by the texts of their ends
         self._ranges: list[tuple[int, int, int]] = []
+        self._open: list[int] = []  # slots that may hold anything
 
     @classmethod
     def of_values(cls, entry: AttributeEntry, count: int) -> _Contents:
@@ -171,6 +172,7 @@ class _Contents:
 
     def slots(self, values: pa.Array, codes: Codes, buckets: Codes, hidden: Ints) -> Slots:
         """Return the slots; `hidden` are the atoms of the cells that are in buckets."""
+        self._add_named_elsewhere()
         first_bucket = self._count
         in_bucket = buckets >= 0
         unknown = len(values) + max(self._listed - 1, 0)
@@ -245,6 +247,14 @@ class _Contents:
         for atom in range(self._named):
             self._entries.add(slot, atom)
         self._entries.add(slot, _UNKNOWN, weight=0)
+        self._open.append(slot)
+
+    def _add_named_elsewhere(self) -> None:
+        """Let withheld cells hold what other cells name and no domain lists: that has an atom."""
+        if self._domain is None:
+            for slot in self._open:
+                for atom in range(self._named, len(self.texts)):
+                    self._entries.add(slot, atom, weight=0)
 
     def _all_ranges(self) -> Ranges:
         slots, lows, highs = zip(*self._spelled, strict=True) if self._spelled else ((), (), ())

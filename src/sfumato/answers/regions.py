@@ -16,31 +16,25 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
-from sfumato.answers.number_line import NumberLine
 from sfumato.answers.parts import Part
+from sfumato.answers.pieces import holds_at, piece_starts
 from sfumato.answers.slots import Slots
-from sfumato.answers.verdict import PERHAPS, SURELY, Status, atom_status, holds_at, piece_starts
+from sfumato.answers.unnamed import unnamed_values
+from sfumato.answers.verdict import PERHAPS, SURELY, Status, atom_status
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import (
     And,
-    Comparison,
     IsMissing,
     Not,
-    OneOf,
     Or,
     Predicate,
-    Prefix,
     negation_normal_form,
 )
-from sfumato.schema.attribute import Kind
-from sfumato.schema.kinds import is_text
 
 Vector = tuple[bool, ...]  # of several parts, which are true
 
 # Regions of one attribute.
 _MOST_REGIONS = 256
-# Stands in no text that anybody writes.
-_UNHEARD_OF = "\U0010fffe"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +105,7 @@ def _vectors(slots: Slots, predicates: Sequence[Predicate]) -> set[Vector]:
     for column in columns.T.tolist():
         _add(found, column)
     if (atoms == slots.unknown).any():
-        of_unknown = _unknown_values(slots, predicates)
+        of_unknown = unnamed_values(slots, predicates)
         if of_unknown is None:
             _add(found, statuses[:, slots.unknown].tolist())
         else:
@@ -145,47 +139,6 @@ def _add_values(
     if len(values):
         held = [holds_at(predicate, values, slots) for predicate in predicates]
         found.update(zip(*(each.tolist() for each in held), strict=True))
-
-
-def _unknown_values(slots: Slots, predicates: Sequence[Predicate]) -> pa.Array | None:
-    """Return values that are named nowhere, one for all that are told the same.
-
-    None where they are not known to be all.
-    """
-    line, dtype = slots.line, slots.entry.dtype
-    if line is not None and not pa.types.is_temporal(dtype):
-        return _unknown_numbers(slots, line, predicates)
-    if slots.entry.kind is Kind.ORDINAL or not is_text(dtype):
-        return None
-    named = set(slots.values.to_pylist())
-    texts = dict.fromkeys([_UNHEARD_OF, *(t for p in predicates for t in _texts(p))])
-    return pa.array([text for text in texts if text not in named], slots.values.type)
-
-
-def _unknown_numbers(slots: Slots, line: NumberLine, predicates: Sequence[Predicate]) -> pa.Array:
-    low, high = line.reach
-    starts = piece_starts(slots, line, predicates, low, high)
-    named = set(line.ticks(slots.values).tolist())
-    ends = [*(start - 1 for start in starts[1:]), high]
-    left = [a for a, b in zip(starts, ends, strict=True) if a < b or a not in named]
-    is_small = low >= -(2**63) and high < 2**63
-    return line.values(np.array(left, np.int64 if is_small else object))
-
-
-def _texts(predicate: Predicate) -> list[str]:
-    """Return texts that tell a predicate's leaves apart."""
-    match predicate:
-        case And(parts) | Or(parts):
-            return [text for part in parts for text in _texts(part)]
-        case Not(part):
-            return _texts(part)
-        case Comparison(_, _, value):
-            return [str(value)]
-        case OneOf(_, values):
-            return [str(value) for value in values]
-        case Prefix(_, prefix):
-            return [prefix + _UNHEARD_OF]
-    return []
 
 
 def too_many(name: str) -> ParameterError:

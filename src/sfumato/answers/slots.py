@@ -89,10 +89,20 @@ class Slots:
         return {}
 
     @cached_property
+    def named(self) -> frozenset[Any]:
+        """The named values."""
+        return frozenset(self.values.to_pylist())
+
+    @cached_property
+    def has_unknown(self) -> bool:
+        """Whether some slot may hold a value that is named nowhere."""
+        return bool((self.atom == self.unknown).any())
+
+    @cached_property
     def is_exact(self) -> bool:
         """Whether every slot holds one value, or is missing for sure."""
         alone = self.count == len(self.slot) and not len(self.ranges.slot)
-        return alone and bool((self.atom != self.unknown).all())
+        return alone and not self.has_unknown
 
     @cached_property
     def inside(self) -> Rows:

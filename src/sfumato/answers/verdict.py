@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from sfumato.answers.number_line import NumberLine, Ticks
+from sfumato.answers.pieces import holds_at, piece_starts
 from sfumato.answers.slot_kernels import judge_slots, weigh_slots
 from sfumato.answers.slots import Slots
+from sfumato.answers.unnamed import unnamed_values
 from sfumato.predicates.evaluate import mask_of_values
 from sfumato.predicates.expression import (
     And,
@@ -25,7 +25,6 @@ from sfumato.predicates.expression import (
     OneOf,
     Or,
     Predicate,
-    Value,
 )
 
 Status = npt.NDArray[np.uint8]
@@ -100,6 +99,7 @@ def judge(slots: Slots, predicate: Predicate | None) -> Verdict:
 
 def _judge(slots: Slots, predicate: Predicate | None) -> Verdict:
     atoms = atom_status(slots, predicate)
+    atoms[slots.unknown] = _status_of_unnamed(slots, predicate, atoms[slots.unknown])
     entries, weight = slots.entries, slots.weights
     sure, open_ = np.zeros(slots.count, np.int64), np.zeros(slots.count, np.int64)
     true = np.zeros(slots.count)
@@ -152,6 +152,17 @@ def atom_status(slots: Slots, predicate: Predicate | None) -> Status:
     gaps = _gap_status(slots, predicate, nowhere)
     missing = SURELY if isinstance(predicate, IsMissing) else NEVER
     return np.concatenate([named, gaps, [nowhere, missing]]).astype(np.uint8)
+
+
+def _status_of_unnamed(slots: Slots, predicate: Predicate | None, status: np.uint8) -> np.uint8:
+    """Return what is known of values that are named nowhere, leaves being about one value."""
+    if status != PERHAPS or not slots.has_unknown:
+        return status
+    values = unnamed_values(slots, (predicate,))
+    if values is None or not len(values):
+        return status
+    held = holds_at(predicate, values, slots)
+    return SURELY if held.all() else PERHAPS if held.any() else NEVER
 
 
 def _unnamed_status(leaf: Leaf, held: Bools) -> np.uint8:
@@ -209,17 +220,6 @@ def _cut(slots: Slots, predicate: Predicate | None) -> Pieces:
     return Pieces(lows, highs, _measure(line, lows, highs), holds)
 
 
-def piece_starts(
-    slots: Slots, line: NumberLine, predicates: Iterable[Predicate | None], low: int, high: int
-) -> list[int]:
-    """Return the ticks from low to high where a piece starts: all predicates are constant on it."""
-    starts = {low}
-    for predicate in predicates:
-        for literal in literals_of(predicate):
-            starts.update(line.place(literal, low, high, slots.entry.name))
-    return sorted(tick for tick in starts if tick <= high)
-
-
 def _measure(line: NumberLine, low: Ticks, high: Ticks) -> Reals:
     """Return how many values lie from one tick to the other, or (for floats) what length."""
     if line.is_grid:
@@ -228,33 +228,3 @@ def _measure(line: NumberLine, low: Ticks, high: Ticks) -> Reals:
         # of which a share is taken, so that the widest must not be beyond floats
         size = np.minimum(line.positions(high) - line.positions(low), _WIDEST)
     return np.where(low <= high, size, 0.0)
-
-
-def holds_at(predicate: Predicate | None, values: pa.Array, slots: Slots) -> Bools:
-    """Return whether a predicate is true of each value, none of them missing."""
-    match predicate:
-        case None:
-            return np.ones(len(values), np.bool_)
-        case And(parts):
-            return reduce(np.logical_and, (holds_at(part, values, slots) for part in parts))
-        case Or(parts):
-            return reduce(np.logical_or, (holds_at(part, values, slots) for part in parts))
-        case Not(part):
-            return ~holds_at(part, values, slots)
-    return mask_of_values(predicate, values, slots.entry.kind, slots.order)
-
-
-def literals_of(predicate: Predicate | None) -> list[Value]:
-    """Return all literals of a predicate but those of LIKE."""
-    match predicate:
-        case And(parts) | Or(parts):
-            return [literal for part in parts for literal in literals_of(part)]
-        case Not(part):
-            return literals_of(part)
-        case Comparison(_, _, value):
-            return [value]
-        case Between(_, low, high):
-            return [low, high]
-        case OneOf(_, values):
-            return list(values)
-    return []
