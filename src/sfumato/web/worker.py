@@ -6,7 +6,6 @@ server does, since the server holds the other end of its input. Nothing that it 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import threading
@@ -80,7 +79,6 @@ def main(folder: Path) -> int:
     os.umask(0o077)
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    _end_by_signal()
     threading.Thread(target=_end_with_server, daemon=True).start()
     run = load_run(folder)
     if run is None:
@@ -117,17 +115,6 @@ def _work(kind: Kind) -> Callable[[Run, Report], None]:
         case Kind.REPORT:
             from sfumato.web.work.public_report import public_report as work
     return work
-
-
-def _end_by_signal() -> None:
-    """Have the system end this process (SIGIO) when the server closes its end of the pipe.
-
-    The thread cannot do so while a library waits and holds the interpreter; it is for pipes that
-    were closed before this.
-    """
-    fcntl.fcntl(sys.stdin, fcntl.F_SETOWN, os.getpid())
-    flags = fcntl.fcntl(sys.stdin, fcntl.F_GETFL)
-    fcntl.fcntl(sys.stdin, fcntl.F_SETFL, flags | fcntl.FASYNC)
 
 
 def _end_with_server() -> None:
