@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lgb_scale import timed
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, shared_folder
 from sfumato.answers import Answerer, Count, Sum
 from sfumato.datasets import census, census_schema, load_adult
 from sfumato.methods import LGB, SLPPA, Anatomy, Method, Mondrian, SensitiveQID, Slicing
@@ -235,7 +234,7 @@ def _many(parts: Sequence[Mapping[str, Any]], key: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, and write down the numbers."""
-    shared = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    shared = shared_folder()
     parser = argparse.ArgumentParser(prog="benchmarks.answers", description=__doc__)
     parser.add_argument("--folder", type=Path, default=shared / "data", help="where the data lie")
     parser.add_argument("--quick", action="store_true", help="few queries and rows")

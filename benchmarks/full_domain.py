@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, shared_folder
 from sfumato.audit import audit
 from sfumato.methods import FullDomain
 from sfumato.models import KAnonymity
@@ -110,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
-    shared = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    shared = shared_folder()
     if not (shared / "data").is_dir():
         raise SystemExit("the shared data folder is not beside this checkout (set SFUMATO_SHARED)")
     load = load_average()

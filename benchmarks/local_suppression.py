@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.lgb_scale import timed
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, shared_folder
 from sfumato.methods import LocalSuppression
 from sfumato.randomness import Randomness, repeatable
 from sfumato.rows.local_suppression import MaskLists, plain_greedy
@@ -94,7 +93,7 @@ def _schema(data: pa.Table) -> Schema:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and write the results."""
-    shared = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    shared = shared_folder()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=shared / "data")
     parser.add_argument("--out", type=Path, default=RESULTS)

@@ -15,10 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import sfumato
+from sfumato.jobs.peak_memory import counted_bytes
 
 _LIBRARIES = ("sfumato", "numpy", "numba", "llvmlite", "polars", "pyarrow", "randomgen")
-_STATUS = Path("/proc/self/status")
-_CLEAR = Path("/proc/self/clear_refs")
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def shared_folder() -> Path:
+    """Return where real data lie: SFUMATO_SHARED, or the folder beside the checkout."""
+    return Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
 
 
 def machine_facts() -> dict[str, Any]:
@@ -49,29 +54,12 @@ def load_average() -> float | None:
 
 def resident_bytes() -> int:
     """Return the memory that this process holds now."""
-    return _status("VmRSS") or _largest_ever()
+    return counted_bytes("VmRSS") or _largest_ever()
 
 
 def peak_bytes() -> int:
     """Return the most memory that this process held since `forget_peak`, or ever."""
-    return _status("VmHWM") or _largest_ever()
-
-
-def forget_peak() -> bool:
-    """Start a new peak here; False where the system cannot, and the peak stays that of all time."""
-    try:
-        _CLEAR.write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def _status(key: str) -> int:
-    try:
-        lines = _STATUS.read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), 0)
+    return counted_bytes("VmHWM") or _largest_ever()
 
 
 def _largest_ever() -> int:

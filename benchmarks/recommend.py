@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, shared_folder
 from sfumato.attacks.exposure import exposure
 from sfumato.jobs.asked import mean_error
 from sfumato.jobs.policy import Policy
@@ -168,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
-    shared = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    shared = shared_folder()
     if not (shared / "data").is_dir():
         raise SystemExit("the shared data folder is not beside this checkout (set SFUMATO_SHARED)")
     load = load_average()

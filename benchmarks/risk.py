@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,7 +20,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.lgb_scale import timed
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, shared_folder
 from sfumato.randomness import repeatable
 from sfumato.risk import Risk, assess, records_of, uniques_of
 from sfumato.schema import Attribute, Role, Schema
@@ -144,7 +143,7 @@ def _text(value: float | None, form: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, and write down the numbers."""
-    shared = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    shared = shared_folder()
     parser = argparse.ArgumentParser(prog="benchmarks.risk", description=__doc__)
     parser.add_argument("--folder", type=Path, default=shared / "data", help="where the data lie")
     parser.add_argument("--quick", action="store_true", help="one sample each, Adult only")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from benchmarks import cases
 from benchmarks.child import FLOOR
 from benchmarks.cold_start import cold_start
 from benchmarks.growth import growth, medians
-from benchmarks.machine import load_average, machine_facts, source_digest
+from benchmarks.machine import load_average, machine_facts, shared_folder, source_digest
 from benchmarks.peers import SUPPRESSION, anjana, peer_ncp
 from benchmarks.report import promises, show, write_json
 from sfumato.methods import Mondrian
@@ -178,7 +177,7 @@ def _child(case: str, source: Path, out: Path) -> dict[str, Any]:
 
 
 def _shared() -> Path | None:
-    folder = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    folder = shared_folder()
     return folder if (folder / "data" / "adult.parquet").is_file() else None
 
 

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from benchmarks.lgb_scale import timed
-from benchmarks.machine import load_average, machine_facts
+from benchmarks.machine import load_average, machine_facts, shared_folder
 from sfumato.answers import reconstruct
 from sfumato.jobs.anonymize import anonymize
 from sfumato.methods import Rating, SensitiveQID
@@ -159,7 +159,7 @@ def _reconstruct(data: People, release: Release, say: Say) -> list[dict[str, Any
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, and write down the numbers."""
-    shared = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared"))
+    shared = shared_folder()
     parser = argparse.ArgumentParser(prog="benchmarks.sets_scale", description=__doc__)
     parser.add_argument("--folder", type=Path, default=shared / "data", help="where the data lie")
     parser.add_argument("--rows", type=int, default=CENSUS_ROWS)

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from benchmarks.machine import forget_peak, peak_bytes
+from benchmarks.machine import peak_bytes
+from sfumato.jobs.peak_memory import forget_peak
 
 
 class Stages:

@@ -11,10 +11,11 @@ from rich.console import Console
 from benchmarks import cases, peers
 from benchmarks.cases import CASES
 from benchmarks.growth import exponent, growth, medians
-from benchmarks.machine import forget_peak, machine_facts, peak_bytes, resident_bytes
+from benchmarks.machine import machine_facts, peak_bytes, resident_bytes
 from benchmarks.report import promises, show, write_json
 from benchmarks.run import run
 from benchmarks.stages import Stages
+from sfumato.jobs.peak_memory import forget_peak
 
 ROWS = (2_000,)
 STAGES = ["read", "encode", "partition", "publish", "save"]

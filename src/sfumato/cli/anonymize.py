@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,12 +87,17 @@ def anonymize(
             warnings=(*warnings, *about_key),
             progress=progress,
         )
+    show_publication(made, ["sfumato", "audit", str(made.path)], as_json)
+
+
+def show_publication(made: Publication, following: Sequence[str], as_json: bool) -> None:
+    """Print what came out of a run, and the command to go on with."""
     if as_json:
         show_json(publication_json(made))
         return
     for line in publication_lines(made):
         print(clean(line))
-    print(clean(f"next: {shlex.join(['sfumato', 'audit', str(made.path)])}"))
+    print(clean(f"next: {shlex.join(following)}"))
     show_warnings(made.warnings)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.cli.anonymize import publication_json, publication_lines
+from sfumato.cli.anonymize import show_publication
 from sfumato.cli.options import (
     Data,
     Force,
@@ -23,7 +22,6 @@ from sfumato.cli.options import (
     TableFormat,
 )
 from sfumato.cli.progress import terminal_progress
-from sfumato.cli.show import clean, show_json, show_warnings
 
 EXAMPLE = "Example: sfumato apply may june.csv --policy policy.yaml --out june"
 
@@ -67,10 +65,4 @@ def apply(
             warnings=(*warnings, *about_key),
             progress=progress,
         )
-    if as_json:
-        show_json(publication_json(made))
-        return
-    for line in publication_lines(made):
-        print(clean(line))
-    print(clean(f"next: {shlex.join(['sfumato', 'compose', str(release), str(made.path)])}"))
-    show_warnings(made.warnings)
+    show_publication(made, ["sfumato", "compose", str(release), str(made.path)], as_json)

@@ -21,6 +21,7 @@ from sfumato.jobs.publication import (
     group_count,
     refuse_occupied,
     refuse_own_fault,
+    save,
     with_declared,
     withheld_cells,
 )
@@ -138,13 +139,7 @@ def anonymize(
         if record_path is not None and release.manifest.suppressed > len(withheld):
             suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
         with stages.stage("writing"):
-            output = rules.content.output
-            release.save(
-                path,
-                format=format or output.format,
-                force=force,
-                formula_guard=output.formula_guard if formula_guard is None else formula_guard,
-            )
+            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
         place.fill(
             RunRecord(
                 data=os.fspath(data),

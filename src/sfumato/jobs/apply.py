@@ -21,6 +21,7 @@ from sfumato.jobs.publication import (
     group_count,
     refuse_occupied,
     refuse_own_fault,
+    save,
 )
 from sfumato.jobs.recode import about_recoding, recoded, refuse_other_steps, with_recoding
 from sfumato.jobs.record import RecordPlace, RunRecord
@@ -93,13 +94,7 @@ def apply(
             loss = ncp(release, encode(without(rows, withheld), schema))
             warnings += (*about_pseudonyms(schema), *about_loss(release.manifest, loss))
         with stages.stage("writing"):
-            output = rules.content.output
-            release.save(
-                path,
-                format=format or output.format,
-                force=force,
-                formula_guard=output.formula_guard if formula_guard is None else formula_guard,
-            )
+            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
         place.fill(
             RunRecord(
                 data=os.fspath(data),

@@ -18,7 +18,7 @@ from sfumato.jobs.policy import Policy
 from sfumato.jobs.policy_errors import nearest
 from sfumato.jobs.policy_file import MODEL_KEYS
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.jobs.publication import Publication, group_count, refuse_own_fault
+from sfumato.jobs.publication import Publication, group_count, refuse_own_fault, save
 from sfumato.jobs.recode import recoded, with_recoding
 from sfumato.jobs.yaml_file import read_yaml
 from sfumato.methods import Mondrian
@@ -224,11 +224,8 @@ def _write(
     try:
         with replacing(path, force=force, is_ours=_is_linked) as folder:
             for name, release in releases.items():
-                output = rules[name].content.output
-                release.save(
-                    folder / name,
-                    format=format or output.format,
-                    formula_guard=output.formula_guard if formula_guard is None else formula_guard,
+                save(
+                    release, folder / name, rules[name], format=format, formula_guard=formula_guard
                 )
     except OSError as error:
         reason = error.strerror or "the file system refused"

@@ -31,10 +31,10 @@ def with_peak(work: Callable[[], Result]) -> tuple[Result, float | None]:
     7
     """
     _give_back()
-    before = _resident("VmRSS") if _reset() else None
+    before = counted_bytes("VmRSS") if forget_peak() else None
     result = work()
-    peak = None if before is None else _resident("VmHWM")
-    return result, None if before is None or peak is None else max(peak - before, 0.0)
+    peak = None if before is None else counted_bytes("VmHWM")
+    return result, None if before is None or peak is None else max(peak - before, 0) / 1e6
 
 
 def _give_back() -> None:
@@ -45,7 +45,8 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _reset() -> bool:
+def forget_peak() -> bool:
+    """Start a new peak here; False where the system cannot, and the peak stays that of all time."""
     try:
         _RESET.write_text("5")
     except OSError:
@@ -53,10 +54,10 @@ def _reset() -> bool:
     return True
 
 
-def _resident(key: str) -> float | None:
-    """Return a line of the process's status in megabytes."""
+def counted_bytes(key: str) -> int | None:
+    """Return what a line of the status of this process counts, such as VmRSS; None without one."""
     with suppress(OSError, ValueError, IndexError):
         for line in _STATUS.read_text("ascii", "replace").splitlines():
             if line.startswith(f"{key}:"):
-                return int(line.split()[1]) * 1024 / 1e6
+                return int(line.split()[1]) * 1024
     return None

@@ -15,6 +15,7 @@ from sfumato.jobs.policy import Policy
 from sfumato.methods import FullDomain
 from sfumato.release import Manifest, Release
 from sfumato.release.manifest import MANIFEST
+from sfumato.release.release import FileFormat
 from sfumato.utility import Ncp
 
 
@@ -58,6 +59,25 @@ def refuse_own_fault(release: Release) -> None:
             f"nothing was written: the audit of the new release failed ({broken[0]}), which is a "
             "fault of sfumato; please report it"
         )
+
+
+def save(
+    release: Release,
+    path: Path,
+    rules: Policy,
+    *,
+    format: FileFormat | None,
+    formula_guard: bool | None,
+    force: bool = False,
+) -> None:
+    """Write a release as its policy says, or otherwise where that is asked for."""
+    output = rules.content.output
+    release.save(
+        path,
+        format=format or output.format,
+        force=force,
+        formula_guard=output.formula_guard if formula_guard is None else formula_guard,
+    )
 
 
 def about_loss(manifest: Manifest, loss: Ncp | None) -> tuple[str, ...]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from sfumato.errors import ParameterError
+from sfumato.rows.eligibility import refuse_several_rows
 from sfumato.table import Table
 
 
 def sensitive_names(table: Table, method: str) -> list[str]:
     """Return the sensitive attributes of a table that a method of l-eligible groups can protect."""
-    if table.units is not None:
-        raise ParameterError(
-            f"{method} needs one row a person, and some people have several; "
-            "keep one row each, or use mondrian"
-        )
+    refuse_several_rows(table, method)
     if not table.quasi_identifiers:
         raise ParameterError(f"{method} needs at least one quasi-identifier")
     if not table.sensitive:

@@ -19,6 +19,7 @@ from sfumato.publish.group_records import group_records
 from sfumato.publish.suppress import differing, suppressed_column
 from sfumato.randomness import Randomness
 from sfumato.release import AttributeEntry, Release
+from sfumato.rows.eligibility import refuse_several_rows
 from sfumato.rows.local_suppression import local_suppression
 from sfumato.table import Column, Table
 
@@ -55,11 +56,7 @@ class LocalSuppression(Method):
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         refuse_unsuited(table, self.name)
-        if table.units is not None:
-            raise ParameterError(
-                "local-suppression needs one row a person, and some people have several; "
-                "keep one row each, or use mondrian"
-            )
+        refuse_several_rows(table, self.name)
         columns = table.quasi_identifiers
         for column in columns:
             others = [key for key in column.attribute.control if key != "loss_weight"]

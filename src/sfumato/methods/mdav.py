@@ -19,6 +19,7 @@ from sfumato.publish.means import describe_means, group_means
 from sfumato.randomness import Randomness
 from sfumato.release import AttributeEntry, Release
 from sfumato.release.microaggregated import KEY
+from sfumato.rows.eligibility import refuse_several_rows
 from sfumato.rows.mdav import mdav
 from sfumato.schema.attribute import Kind
 from sfumato.schema.kinds import is_number
@@ -55,11 +56,7 @@ class MDAV(Method):
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         refuse_unsuited(table, self.name)
-        if table.units is not None:
-            raise ParameterError(
-                "mdav needs one row a person, and some people have several; "
-                "keep one row each, or use mondrian"
-            )
+        refuse_several_rows(table, self.name)
         for column in table.quasi_identifiers:
             if column.kind is not Kind.NUMERIC or not is_number(column.values.type):
                 raise ParameterError(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.errors import ParameterError
+from sfumato.methods.generalised import refuse_unsuited
 from sfumato.methods.method import Method
 from sfumato.models import KAnonymity
 from sfumato.publish.assemble import assemble
 from sfumato.publish.records import generalized_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.rows.eligibility import refuse_several_rows
 from sfumato.rows.top_down import top_down
 from sfumato.table import Table
 
@@ -38,18 +39,8 @@ class TopDown(Method):
         KAnonymity(self.k)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
-        if not table.quasi_identifiers:
-            raise ParameterError("top-down needs at least one quasi-identifier")
-        if table.units is not None:
-            raise ParameterError(
-                "top-down needs one row a person, and some people have several; "
-                "keep one row each, or use mondrian"
-            )
-        for column in table.sensitive:
-            if column.attribute.min_width is not None:
-                raise ParameterError(
-                    f"top-down cannot keep a `min_width` for '{column.name}'; use mondrian"
-                )
+        refuse_unsuited(table, self.name)
+        refuse_several_rows(table, self.name)
         groups = top_down(table, self.k, rng=randomness.generator("top-down order"))
         return assemble(
             generalized_records(table, groups, rng=randomness.generator("records")),

@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.bucket_rounds import deal_unique
-from sfumato.rows.eligibility import refuse_infeasible
+from sfumato.rows.eligibility import refuse_infeasible, refuse_several_rows
 from sfumato.table import Groups, Table
 from sfumato.table.groups import counting_order
 
@@ -24,11 +24,7 @@ def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -
     *Source*: Xiao and Tao, VLDB 2006, Figure 3.
     Departs from the paper: missing values.
     """
-    if table.units is not None:
-        raise ParameterError(
-            "anatomy needs one row a person, and some people have several; "
-            "keep one row each, or use mondrian"
-        )
+    refuse_several_rows(table, "anatomy")
     LUniqueGroups(attribute, l)  # refuses an l that is no whole number
     column = table[attribute]
     refuse_infeasible(table, [LDiversity(attribute, l)])

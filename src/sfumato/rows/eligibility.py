@@ -43,6 +43,15 @@ def bind_to_table(table: Table, models: Sequence[Model]) -> tuple[BoundModel, ..
     return tuple(model.bind(totals) for model in models)
 
 
+def refuse_several_rows(table: Table, method: str) -> None:
+    """Refuse (ParameterError) people with several rows, for a method that counts rows."""
+    if table.units is not None:
+        raise ParameterError(
+            f"{method} needs one row a person, and some people have several; "
+            "keep one row each, or use mondrian"
+        )
+
+
 def refuse_infeasible(table: Table, models: Sequence[Model]) -> None:
     """Raise Infeasible, with what would be feasible, unless the whole table satisfies the models.
 

@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All that is known of a finished run, as `web/work/publish.py` wrote it."""
+    """All that is known of a finished run, as the work of publishing wrote it."""
 
     run: Run
     content: Mapping[str, Any]

@@ -40,7 +40,7 @@ _PATIENCE: Final = 3.0  # seconds between asking a process to end and ending it
 
 
 class Kind(StrEnum):
-    """What a run does; `web/work/` has a module for each."""
+    """What a run does; the package `work` has a module for each."""
 
     INSPECT = "inspect"
     PREVIEW = "preview"
