@@ -289,6 +289,63 @@ def test_a_killed_server_leaves_runs_that_are_seen_to_be_interrupted(project, sl
     fresh.stop()
 
 
+HOLDING = """\
+import ctypes, sys, time
+from pathlib import Path
+from sfumato.web import worker
+def work(run, report):
+    while not (run.folder / "go").exists():
+        time.sleep(0.02)
+    report.stage("holding")
+    ctypes.PyDLL(None).pause()  # as a library that waits and keeps the interpreter
+worker._work = lambda kind: work
+sys.exit(worker.main(Path(sys.argv[1])))
+"""
+SHORT_LIVED = """\
+import subprocess, sys, threading, time
+from pathlib import Path
+from sfumato.web import runs
+from sfumato.web.projects import Workspace
+from sfumato.web.status import State
+popen = subprocess.Popen
+runs.subprocess.Popen = lambda command, **more: popen(
+    [sys.executable, sys.argv[2], command[-1]], **more
+)
+space = Workspace(Path(sys.argv[1]))
+runner = runs.Runner(space)
+def ask():
+    run = runner.submit(space.project("people"), runs.Kind.PUBLISH)
+    print(run.id, runner._processes[run.folder].pid, flush=True)
+    deadline = time.monotonic() + 60
+    while run.status.state is not State.RUNNING and time.monotonic() < deadline:
+        time.sleep(0.02)  # until it has asked the system to end it with this thread
+asking = threading.Thread(target=ask)
+asking.start()
+asking.join()
+print("asked", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot end a child")
+def test_a_killed_server_ends_a_worker_that_cannot_listen(project, tmp_path):
+    """It outlives the thread that asked for it, and not the server."""
+    (tmp_path / "worker.py").write_text(HOLDING)
+    (tmp_path / "server.py").write_text(SHORT_LIVED)
+    command = [sys.executable, "server.py", str(project.folder.parent), str(tmp_path / "worker.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as server:
+        id, pid = server.stdout.readline().split()
+        try:
+            assert server.stdout.readline() == "asked\n"
+            run = run_of(project, id)
+            until(lambda: run.status.state is State.RUNNING)
+            (run.folder / "go").touch()
+            until(lambda: run.status.stage == "holding")
+        finally:
+            server.kill()
+    until(lambda: is_gone(int(pid)) or _is_zombie(int(pid)), 20)
+
+
 def test_a_run_is_made_again_under_its_own_policy(project, runner, sleeping):
     sleeping("pass")
     (project.hierarchies / "h.csv").write_text("1;*\n")

@@ -21,7 +21,7 @@ from sfumato.jobs.progress import Progress, Stages
 from sfumato.models.counting import table_totals
 from sfumato.predicates.flags import flagged
 from sfumato.schema import Attribute, Dates, Mask, Proposal, Role, Schema, propose, propose_unit
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import DistinctColumns, distinct
 from sfumato.schema.names import flagged_column
 from sfumato.table import Table, encode
 
@@ -80,17 +80,26 @@ def draft(
     return made
 
 
-def draft_of(data: pa.Table, title: str, arx: ArxHierarchies | None = None) -> Draft:
+def draft_of(
+    data: pa.Table,
+    title: str,
+    arx: ArxHierarchies | None = None,
+    *,
+    found: DistinctColumns | None = None,
+) -> Draft:
     """Return a draft for a table; `title` names it in the text, `arx` has hierarchies for it.
+
+    `found` has what was counted of the columns already.
 
     >>> data = pa.table({"age": [33, 41, 58, 60], "disease": ["Flu", "HIV", "Flu", "Fever"]})
     >>> print(draft_of(data, "patients").text.splitlines()[-1])
     method: {name: mondrian, k: 4}
     """
-    proposals = [_complete(proposal, data) for proposal in propose(data)]
+    found = found or DistinctColumns(data)
+    proposals = [_complete(proposal, found) for proposal in propose(data, found)]
     if arx is not None:
         proposals = [arx.applied(proposal) for proposal in proposals]
-    unit = _unit(data, tuple(proposal.attribute for proposal in proposals))
+    unit = _unit(data, tuple(proposal.attribute for proposal in proposals), found)
     if unit is None:  # the method that heeds flags needs one row a person
         proposals = _with_flags(proposals, data)
     attributes = tuple(proposal.attribute for proposal in proposals)
@@ -136,12 +145,12 @@ def _titled(proposal: Proposal, data: pa.Table) -> str:
     return f'"{title}": {proposal.reason}' if title else proposal.reason
 
 
-def _complete(proposal: Proposal, data: pa.Table) -> Proposal:
+def _complete(proposal: Proposal, found: DistinctColumns) -> Proposal:
     """Return the proposal, or to leave a column out that should tell people apart and cannot."""
     attribute = proposal.attribute
     if attribute.role is not Role.IDENTIFIER:
         return proposal
-    missing = int(distinct(data[attribute.name], attribute.name).counts[-1])
+    missing = int(found[attribute.name].counts[-1])
     if not missing:
         return proposal
     return Proposal(
@@ -177,13 +186,13 @@ def _semi_sensitive(proposal: Proposal, flag: str | None, data: pa.Table) -> Pro
     )
 
 
-def _unit(data: pa.Table, attributes: tuple[Attribute, ...]) -> str | None:
+def _unit(data: pa.Table, attributes: tuple[Attribute, ...], found: DistinctColumns) -> str | None:
     """Return the unit proposed, or else the identifier that repeats most, if any does."""
-    unit = propose_unit(data, attributes)
+    unit = propose_unit(data, attributes, found)
     if unit is not None:
         return unit
     counted = [
-        (len(distinct(data[attribute.name], attribute.name).values), attribute.name)
+        (len(found[attribute.name].values), attribute.name)
         for attribute in attributes
         if attribute.role is Role.IDENTIFIER
     ]

@@ -33,6 +33,24 @@ class Distinct:
         return np.bincount(self.codes, minlength=len(self.values) + 1)
 
 
+class DistinctColumns:
+    """The distinct values of a table's columns by name, each counted when first asked for.
+
+    Whoever looks at a column several times counts it once: with a million different values, that
+    is most of the work.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._found: dict[str, Distinct] = {}
+
+    def __getitem__(self, name: str) -> Distinct:
+        """Return what `distinct` says of a column, and refuse what it refuses."""
+        if name not in self._found:
+            self._found[name] = distinct(self._table[name], name)
+        return self._found[name]
+
+
 def distinct(column: pa.ChunkedArray, name: str) -> Distinct:
     """Return the distinct non-missing values of a column and which of them each row holds.
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from sfumato.errors import SchemaError
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.builders import Dates, HierarchyBuilder, Mask
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import DistinctColumns
 from sfumato.schema.kinds import is_text, kind_of
 from sfumato.schema.names import flagged_column, is_category, is_label, is_postal, role_by_name
 
@@ -95,8 +95,10 @@ class _Facts:
         return f"{text}, {missing} missing" if missing else text
 
 
-def propose(data: pa.Table) -> tuple[Proposal, ...]:
+def propose(data: pa.Table, found: DistinctColumns | None = None) -> tuple[Proposal, ...]:
     """Return a proposal for every column of the table, in order.
+
+    `found` has what was counted of its columns already.
 
     >>> people = pa.table({"sex": ["F", "M", "M"], "salary": [2000, 2500, 1800]})
     >>> for proposal in propose(people):  # doctest: +ELLIPSIS
@@ -104,34 +106,40 @@ def propose(data: pa.Table) -> tuple[Proposal, ...]:
     sex -> quasi-identifier | the name suggests it; 2 distinct values in 3 rows, ...
     salary -> sensitive | the name suggests it; 3 distinct values in 3 rows, ...
     """
-    return tuple(_propose(data[name], name, data.column_names) for name in data.column_names)
+    found = found or DistinctColumns(data)
+    return tuple(_propose(data[name], name, data.column_names, found) for name in data.column_names)
 
 
-def propose_unit(data: pa.Table, attributes: Iterable[Attribute]) -> str | None:
+def propose_unit(
+    data: pa.Table, attributes: Iterable[Attribute], found: DistinctColumns | None = None
+) -> str | None:
     """Return the column that tells people apart, None where every row is a person of its own.
 
     Rows are people if no identifier repeats. Otherwise the label with the fewest values is taken:
     it counts the fewest people, the careful side. One with missing values cannot be the unit.
     """
+    columns = found or DistinctColumns(data)
     labels: list[tuple[int, str]] = []
     rows_are_people = True
     for attribute in attributes:
         if attribute.role is Role.IDENTIFIER:
-            found = distinct(data[attribute.name], attribute.name)
-            rows_are_people &= len(found.values) == data.num_rows
-            if found.counts[-1] == 0 and is_label(attribute.name):
-                labels.append((len(found.values), attribute.name))
+            own = columns[attribute.name]
+            rows_are_people &= len(own.values) == data.num_rows
+            if own.counts[-1] == 0 and is_label(attribute.name):
+                labels.append((len(own.values), attribute.name))
     if rows_are_people or not labels:
         return None
     return min(labels, key=lambda label: label[0])[1]
 
 
-def _propose(column: pa.ChunkedArray, name: str, columns: list[str]) -> Proposal:
+def _propose(
+    column: pa.ChunkedArray, name: str, columns: list[str], counted: DistinctColumns
+) -> Proposal:
     if kind_of(column.type) is None:
-        role = Role.IDENTIFIER if _is_identifier_by_name(column, name) else Role.INSENSITIVE
+        role = Role.IDENTIFIER if _is_identifier_by_name(counted, name) else Role.INSENSITIVE
         reason = f"values of type {column.type} cannot be published"
         return Proposal(Attribute(name, role), reason)
-    found = distinct(column, name)
+    found = counted[name]
     facts = _Facts(name, column.type, len(column), found.values, found.counts[:-1])
     role, why_role = _role(facts, columns)
     reasons = [why_role, facts.summary]
@@ -148,12 +156,12 @@ def _propose(column: pa.ChunkedArray, name: str, columns: list[str]) -> Proposal
     return Proposal(attribute, "; ".join(reasons))
 
 
-def _is_identifier_by_name(column: pa.ChunkedArray, name: str) -> bool:
+def _is_identifier_by_name(counted: DistinctColumns, name: str) -> bool:
     """Return whether the name says so and a table with it can be encoded."""
     if role_by_name(name) is not Role.IDENTIFIER:
         return False
     try:
-        distinct(column, name)
+        counted[name]
     except SchemaError:
         return False
     return True

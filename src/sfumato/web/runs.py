@@ -18,6 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -124,11 +125,14 @@ class Runner:
         self._cancelled: set[Path] = set()
         self._kinds: dict[Path, bool] = {}
         self._stopping = False
+        # Processes end with the thread that started them (`worker.py`): this one lives as long as
+        # the runner does, those of requests do not.
+        self._starter = ThreadPoolExecutor(1, "starter of runs")
 
     def recover(self) -> None:
         """Mark runs as interrupted that an earlier server left unfinished.
 
-        Their processes have ended with it: they hold the other end of a pipe (`web/worker.py`).
+        Their processes have ended with it (`web/worker.py`).
         """
         for project in self._workspace.projects():
             for run in runs_of(project):
@@ -224,6 +228,7 @@ class Runner:
         for process in processes:
             _terminate(process)
         self._await(set(self._processes))
+        self._starter.shutdown(wait=False)
 
     def _await(self, folders: set[Path]) -> None:
         """Wait until the processes in some folders have ended, which they were asked to."""
@@ -249,15 +254,7 @@ class Runner:
         scratch = run.folder / "scratch"
         scratch.mkdir(mode=0o700, exist_ok=True)
         run.status.write(run.folder)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sfumato.web.worker", str(run.folder)],
-            stdin=subprocess.PIPE,  # it ends when the server does
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=scratch,
-            env={**os.environ, "TMPDIR": str(scratch), "PYTHONSAFEPATH": "1"},
-            start_new_session=True,
-        )
+        process = self._starter.submit(_worker, run.folder, scratch).result()
         self._processes[run.folder] = process
         self._kinds[run.folder] = run.kind.is_quick
         threading.Thread(target=self._watch, args=(run, process), daemon=True).start()
@@ -291,6 +288,19 @@ _INTERRUPTED: Final = "the workbench was stopped meanwhile; run it again"
 _CRASHED: Final = (
     "the process of this run ended by itself, most likely for lack of memory; nothing was published"
 )
+
+
+def _worker(folder: Path, scratch: Path) -> subprocess.Popen[bytes]:
+    """Return the process of a run, just started; it ends when the thread that calls this does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sfumato.web.worker", str(folder)],
+        stdin=subprocess.PIPE,  # it ends when the server does
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=scratch,
+        env={**os.environ, "TMPDIR": str(scratch), "PYTHONSAFEPATH": "1"},
+        start_new_session=True,
+    )
 
 
 def _copy_rules(source: Path, target: Path) -> None:

@@ -1,12 +1,15 @@
 """The process of one run: `python -m sfumato.web.worker RUN_FOLDER`.
 
 It does what the run's request asks for and says in its status how far it is. It ends when the
-server does, since the server holds the other end of its input. Nothing that it says holds data.
+server does: the system ends it (Linux), or it sees that the server's end of its input has closed.
+Nothing that it says holds data.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import sys
 import threading
 import time
@@ -21,6 +24,7 @@ from sfumato.web.runs import Kind, Run, load_run
 from sfumato.web.status import State, Status
 
 _NICE: Final = 5  # pages come first
+_PR_SET_PDEATHSIG: Final = 1  # of <linux/prctl.h>
 
 
 class Report:
@@ -79,6 +83,7 @@ def main(folder: Path) -> int:
     os.umask(0o077)
     if hasattr(os, "nice"):
         os.nice(_NICE)
+    _be_ended_with_server()
     threading.Thread(target=_end_with_server, daemon=True).start()
     run = load_run(folder)
     if run is None:
@@ -115,6 +120,16 @@ def _work(kind: Kind) -> Callable[[Run, Report], None]:
         case Kind.REPORT:
             from sfumato.web.work.public_report import public_report as work
     return work
+
+
+def _be_ended_with_server() -> None:
+    """Have the system end this process when the thread of the server that started it is no more.
+
+    The thread below cannot do so while a library waits and holds the interpreter. It is for other
+    systems, and for a server that ended before this: its end of the pipe is closed by then.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _end_with_server() -> None:

@@ -14,7 +14,8 @@ from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.forms import Form
 from sfumato.web.pages.progress import progress_box
-from sfumato.web.runs import Kind
+from sfumato.web.runs import Kind, Run
+from sfumato.web.work.names import SEEN
 
 _WIDTH, _HEIGHT, _GAP = 132, 32, 1
 # From which shares of missing cells on a scale changes its colour.
@@ -22,7 +23,7 @@ _SOME, _MANY = 0.05, 0.25
 
 
 def data(here: Visit) -> Response:
-    """Return the page of the data, or of how far looking at them is."""
+    """Return the page of the data; while they are looked at, what is known of them so far."""
     profile, run = here.profile()
     if profile is None:
         if run is None:
@@ -30,33 +31,77 @@ def data(here: Visit) -> Response:
         return here.page(
             "Data",
             *progress_box(here, run, "Looking at the data"),
+            _so_far(here, run),
             step="data",
             refresh=2,
             message=told(here),
         )
-    columns = profile["columns"]
-    rows = [
-        [
-            each["name"],
-            each["type"],
-            _missing(each["missing"], profile["rows"], each["name"]),
-            _count(each["distinct"]),
-            _spread(each),
-        ]
-        for each in columns
-    ]
-    preview = profile["preview"]
     return here.page(
         "Data",
-        tag("p", f"{profile['rows']:,} rows and {len(columns)} columns of {here.here.source}."),
+        tag(
+            "p",
+            f"{profile['rows']:,} rows and {len(profile['columns'])} columns of "
+            f"{here.here.source}.",
+        ),
         frame.link_button("Next: roles", here.address("roles")),
-        table(["Column", "Type", "Missing", "Different", "Spread"], rows, caption="Columns"),
-        tag("h2", f"The first {len(preview['rows'])} rows"),
-        _rows(preview),
+        *_tables(profile),
         _removal(here),
         step="data",
         message=told(here),
     )
+
+
+def _so_far(here: Visit, run: Run) -> Html:
+    """Return what is known while columns are counted; the script fills in what is waited for."""
+    seen = None if run.status.state.is_over else run.result(SEEN)
+    if seen is None:
+        return tag("section", "", id="seen", data_waiting="", hidden="")
+    rows = "" if seen["rows"] is None else f"{seen['rows']:,} rows and "
+    words = (
+        f"{rows}{len(seen['columns'])} columns of {here.here.source}. Columns are still being "
+        "counted; roles can be chosen once that is done."
+    )
+    return tag("section", join([tag("p", words), *_tables(seen)], "\n"), id="seen")
+
+
+def _tables(seen: dict[str, Any]) -> list[Html]:
+    """Return the columns and the first rows; cells that are not counted yet say so."""
+    lines = [
+        [each["name"], *(_cell(key, place, each, seen["rows"]) for key in _COUNTED)]
+        for place, each in enumerate(seen["columns"])
+    ]
+    preview = seen["preview"]
+    return [
+        table(["Column", *(name for name, _ in _COUNTED.values())], lines, caption="Columns"),
+        tag("h2", f"The first {len(preview['rows'])} rows"),
+        _rows(preview),
+    ]
+
+
+# What is said of a column: the head of the table's column, and the fact without which it waits.
+_COUNTED: Final = {
+    "type": ("Type", "type"),
+    "missing": ("Missing", "missing"),
+    "different": ("Different", "missing"),
+    "spread": ("Spread", "missing"),
+}
+
+
+def _cell(key: str, place: int, column: dict[str, Any], rows: int | None) -> Html:
+    own, needed = f"{key}-{place}", _COUNTED[key][1]
+    if column.get(needed) is None:
+        return tag("span", "…", id=own, data_waiting="", title="being counted", class_="soft")
+    content: object
+    match key:
+        case "type":
+            content = column["type"]
+        case "missing":
+            content = _missing(column["missing"], rows or 0, column["name"])
+        case "different":
+            content = _count(column["distinct"])
+        case _:
+            content = _spread(column)
+    return tag("div", content, id=own)
 
 
 def bars(column: dict[str, Any]) -> Html:

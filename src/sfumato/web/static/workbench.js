@@ -19,6 +19,7 @@ function poll(box) {
       share.value = now.share;
       if (now.stage && stage.textContent !== now.stage) stage.textContent = now.stage;
       remaining.textContent = now.left;
+      await fill();
       pause = Math.min(pause * 1.2, 2000);
     } catch {
       remaining.textContent = "The workbench does not answer; is it still running?";
@@ -27,6 +28,18 @@ function poll(box) {
     setTimeout(look, pause);
   }
   setTimeout(look, pause);
+}
+
+// What the page waits for, as far as it is there by now; the rest stays as it was left.
+async function fill() {
+  if (!document.querySelector("[data-waiting]")) return;
+  const answer = await fetch(location.href);
+  if (!answer.ok) return;
+  const now = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const waiting of document.querySelectorAll("[data-waiting]")) {
+    const found = now.getElementById(waiting.id);
+    if (found && !found.hasAttribute("data-waiting")) waiting.replaceWith(found);
+  }
 }
 
 // A place that shows that a file may be dropped on it, and refuses one that is too large at once.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 PROFILE: Final = "profile.json"
+SEEN: Final = "seen.json"  # what is known of the data before the profile is whole
 VALUES: Final = "values"  # a folder: the different values of each column that has not too many
 DRAFT: Final = "draft.yaml"
 RELEASE: Final = "release"

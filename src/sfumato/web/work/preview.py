@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from sfumato.release import Release
 from sfumato.web.pace import rows_of, seen_pace
 from sfumato.web.small_files import write_json
 from sfumato.web.work.names import SAMPLED
+from sfumato.web.work.shown import shown_rows
 
 if TYPE_CHECKING:
     from sfumato.web.runs import Run
@@ -63,9 +64,9 @@ def _publish_sample(run: Run, report: Report, place: Path) -> None:
             "ncp": None if made.ncp is None else float(made.ncp.mean),
             "suppressed": int(made.manifest.suppressed),
             "warnings": list(made.warnings),
-            "before": _first_rows(sample),
+            "before": shown_rows(sample, SHOWN, _LONGEST),
             "after": [
-                {"name": name, **_first_rows(_by_group(each))}
+                {"name": name, **shown_rows(_by_group(each), SHOWN, _LONGEST)}
                 for name, each in release.tables.items()
             ],
         },
@@ -85,19 +86,3 @@ def sample_of(table: pa.Table, randomness: Randomness) -> pa.Table:
 def _by_group(table: pa.Table) -> pa.Table:
     """Return the rows with those of a group together, so that one sees what they share."""
     return table.sort_by("group") if "group" in table.column_names else table
-
-
-def _first_rows(table: pa.Table) -> dict[str, Any]:
-    rows = table.slice(0, SHOWN)
-    columns = [[_short(each) for each in rows[name].to_pylist()] for name in rows.column_names]
-    return {
-        "names": rows.column_names,
-        "rows": [list(row) for row in zip(*columns, strict=True)],
-    }
-
-
-def _short(value: Any) -> str | None:
-    if value is None:
-        return None
-    text = str(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
