@@ -12,6 +12,7 @@ from sfumato.web.app import application
 from sfumato.web.bench import Bench
 from sfumato.web.guard import Hosts, Keys
 from sfumato.web.projects import Project, Workspace
+from sfumato.web.questions import Questions
 from sfumato.web.runs import Kind, Runner, runs_of
 from web.visitor import PORT, Visitor
 
@@ -56,7 +57,8 @@ def house(tmp_path: Path) -> Iterator[House]:
     notes: list[str] = []
     with workspace.opened():
         runner = Runner(workspace)
-        bench = Bench(workspace, runner, Keys(), MOST)
+        # tests wait for answers, however slow the machine is
+        bench = Bench(workspace, runner, Keys(), MOST, questions=Questions(patience=60))
         yield House(bench, application(bench, Hosts.of("127.0.0.1", PORT), notes.append), notes)
         runner.stop()
 

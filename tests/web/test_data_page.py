@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from sfumato.web.runs import Kind, runs_of
+from sfumato.web.work import inspect
+from sfumato.web.work.names import SEEN
+
 
 def opened(house):
     visitor = house.visitor()
@@ -44,3 +48,35 @@ def test_fifty_rows_are_shown_and_everything_is_escaped(house):
     assert "<u>" not in page.text
     assert "style=" not in page.text
     assert re.search(r"<script(?! src=)", page.text) is None
+
+
+def test_first_rows_are_shown_while_columns_are_counted(house, people):
+    house.bench.runner._at_once = 0  # nothing starts by itself
+    visitor = house.visitor()
+    page = visitor.upload("/new/upload", "people.csv", people)
+    assert 'id="seen" data-waiting=""' in page.text
+    project = house.bench.workspace.project(page.address.split("/")[2])
+    (run,) = runs_of(project, Kind.INSPECT)
+    inspect._glance(run)
+    page = visitor.get(page.address)
+    assert "40 rows and 4 columns of people.csv" in page.words
+    assert "roles can be chosen once that is done" in page.words
+    assert "1 Person 0 20 F Flu" in page.words
+    assert page.text.count("data-waiting") == 3 * 4  # all but the types
+    assert re.search(r'<div id="type-1">whole numbers</div>', page.text)
+    assert "Next: roles" not in page.words
+    # columns are filled in one by one
+    seen = run.result(SEEN)
+    seen["columns"][1] |= {"missing": 0, "distinct": 10, "bars": [["20", 40]], "others": 0}
+    inspect._leave(run, seen["rows"], seen["columns"], seen["preview"])
+    page = visitor.get(page.address)
+    assert page.text.count("data-waiting") == 3 * 3
+    assert '<div id="different-1">10</div>' in page.text
+    assert visitor.get(f"/p/{project.id}/roles").address.endswith("/data")
+
+
+def test_what_was_known_early_does_not_stay(house, people):
+    project = house.opened(house.visitor(), people)
+    (run,) = runs_of(project, Kind.INSPECT)
+    assert run.result(SEEN) is None
+    assert "data-waiting" not in house.visitor().get(f"/p/{project.id}/data").text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 import time
 import zipfile
@@ -16,6 +17,7 @@ from sfumato.web.bench import Bench
 from sfumato.web.guard import REPORT_POLICY, Hosts, Keys
 from sfumato.web.judgement import Judgement
 from sfumato.web.projects import Workspace
+from sfumato.web.questions import Questions
 from sfumato.web.runs import Kind, Runner, load_run
 from web.conftest import MOST, House
 from web.visitor import PORT
@@ -53,7 +55,7 @@ def results(tmp_path_factory):
         for run in found:
             status = runner.wait(run, PATIENCE)
             assert status.state == "finished", status
-        bench = Bench(space, runner, Keys(), MOST)
+        bench = Bench(space, runner, Keys(), MOST, questions=Questions(patience=PATIENCE))
         house = House(bench, application(bench, Hosts.of("127.0.0.1", PORT)), [])
         yield house, project, found
         runner.stop()
@@ -183,6 +185,46 @@ def test_what_is_typed_comes_back_as_text(results, visitor, base):
     hostile = f"</textarea>{HOSTILE}<i>"
     page = ask(visitor, base, results[2][0], what="query", q=hostile)
     assert page.status == 422
+
+
+def test_a_slow_answer_is_waited_for_on_a_page_that_is_there_at_once(
+    results, visitor, base, monkeypatch
+):
+    house, _, (run, _) = results
+    monkeypatch.setattr(house.bench.questions, "patience", 0.01)
+    address = f"{base}/runs/{run.id}/answer"
+    visitor.get(address)
+    with house.bench.shelf.take(run).turn:  # as a question before it would
+        sent = visitor.post(address, {"what": "query", "q": "SELECT COUNT(*)"}, follow=False)
+        assert sent.status == 303
+        page = kept(visitor.get(sent.header("location")))
+        assert "in the background" in page.words
+        assert 'http-equiv="refresh"' in page.text
+        (poll,) = re.findall('data-poll="([^"]+)"', page.text)
+        assert json.loads(visitor.get(poll).body)["over"] is False
+    deadline = time.monotonic() + PATIENCE
+    while not json.loads(visitor.get(poll).body)["over"]:
+        assert time.monotonic() < deadline, "the answer never came"
+        time.sleep(0.02)
+    page = kept(visitor.get(sent.header("location")))
+    assert re.search(r"value low high se bounds 60 60 60", page.words)
+    other = f"{base}/runs/{results[2][1].id}/answer?{sent.header('location').partition('?')[2]}"
+    assert "was not kept" in kept(visitor.get(other)).words  # it is not that run's
+
+
+def test_a_slow_refusal_stands_under_what_was_typed(results, visitor, base, monkeypatch):
+    house, _, (run, _) = results
+    monkeypatch.setattr(house.bench.questions, "patience", 0.01)
+    address = f"{base}/runs/{run.id}/answer"
+    visitor.get(address)
+    with house.bench.shelf.take(run).turn:
+        sent = visitor.post(address, {"what": "query", "q": "SELECT AVG(x)"}, follow=False)
+    deadline = time.monotonic() + PATIENCE
+    while "data-poll" in (page := visitor.get(sent.header("location"))).text:
+        assert time.monotonic() < deadline, "the refusal never came"
+    assert kept(page).status == 422
+    assert "SELECT AVG(x)</textarea>" in page.text
+    assert 'id="refusal"' in page.text
 
 
 def test_the_examples_are_answered(results, visitor, base):

@@ -18,6 +18,7 @@ from sfumato.web import runs as runs_module
 from sfumato.web.projects import Workspace
 from sfumato.web.runs import Kind, Runner, load_run, run_of, runs_of
 from sfumato.web.small_files import read_json, write_json
+from sfumato.web.stage_words import stage_words
 from sfumato.web.status import State, Status
 
 POLICY = """\
@@ -103,7 +104,8 @@ def test_a_run_publishes_and_is_judged(project, runner, tmp_path):
     assert status.message == ""
     assert "publish: partitioning by mondrian" in status.timings
     assert [each for each in status.timings if each.startswith("judge:")]
-    assert set(status.timings) - {"starting", "judge: estimating"} <= set(status.expected)
+    extra = {"starting", "preparing", "judge: estimating"}
+    assert set(status.timings) - extra <= set(status.expected)
     until(lambda: not runner._processes)
     names = {each.name for each in run.folder.iterdir()}
     assert names >= {"release", "release.zip", "report.html", "judged.json", "private"}
@@ -122,6 +124,31 @@ def test_a_run_publishes_and_is_judged(project, runner, tmp_path):
     assert judged["utility"]
     new = set(tmp_path.rglob("*")) - before
     assert all(each.is_relative_to(run.folder) for each in new)
+
+
+def test_a_run_says_while_it_compiles(project, runner, sleeping):
+    sleeping(
+        "\n    import numba\n"
+        "    report.stage('counting')\n"
+        "    done = run.folder / 'done'\n"
+        "    @numba.extending.overload_method(numba.types.UnicodeType, 'slowly')\n"
+        "    def slowly(text):\n"
+        "        while not done.exists(): time.sleep(0.02)\n"
+        "        return lambda text: len(text)\n"
+        "    assert numba.njit(lambda text: text.slowly())('abc') == 3\n"
+        "    report.stage('counted')\n"
+        "    while done.exists(): time.sleep(0.02)"
+    )
+    run = runner.submit(project, Kind.PUBLISH)
+    until(lambda: run.status.preparing)
+    assert stage_words(run.status) == "Preparing (compiling, only the first time). Counting"
+    assert run.status.remaining() is None
+    (run.folder / "done").touch()
+    until(lambda: run.status.stage == "counted")
+    assert not run.status.preparing
+    assert run.status.timings["preparing"] > 0
+    (run.folder / "done").unlink()
+    assert runner.wait(run, LONG).state is State.FINISHED
 
 
 def test_a_refusal_is_one_line_without_data(project, runner):

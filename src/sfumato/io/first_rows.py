@@ -1,4 +1,4 @@
-"""The first rows of a file, without reading the rest: what can be shown of a large table at once."""
+"""The first rows of a file, without reading the rest: what is shown of a large table at once."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from sfumato.web.guard import SESSION, Keys
 from sfumato.web.loaded import Shelf
 from sfumato.web.policy_form import adopt_draft
 from sfumato.web.projects import Project, Workspace
+from sfumato.web.questions import Questions
 from sfumato.web.runs import Kind, Run, Runner, run_of, runs_of
 from sfumato.web.status import State
 from sfumato.web.work.names import DRAFT, PROFILE
@@ -34,6 +35,7 @@ class Bench:
     keys: Keys
     max_upload: int
     shelf: Shelf = field(default_factory=Shelf)
+    questions: Questions = field(default_factory=Questions)
 
 
 @dataclass(frozen=True, slots=True)

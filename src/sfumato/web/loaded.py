@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,28 +30,13 @@ class Loaded:
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
-def _load_engines() -> None:
-    import sfumato.answers
-    import sfumato.answers.select
-    import sfumato.release  # noqa: F401
-
-
 class Shelf:
     """The releases that were asked about last."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._is_prepared = False
         self._kept: OrderedDict[Path, Future[Loaded]] = OrderedDict()
-
-    def prepare(self) -> None:
-        """Load the engines that answer, which takes seconds once, while nobody waits."""
-        with self._lock:
-            if self._is_prepared:
-                return
-            self._is_prepared = True
-        threading.Thread(target=_load_engines, daemon=True).start()
 
     def fetch(self, run: Run) -> None:
         """Begin to read what a run published, for whoever asks soon."""
@@ -91,7 +77,20 @@ class Shelf:
             if not folder.is_dir():
                 raise InputError("this run published nothing that could be asked")
             release = Release.load(folder)
-            future.set_result(Loaded(release, Answerer(release)))
+            loaded = Loaded(release, Answerer(release))
         except BaseException as error:
             self.forget(run)  # the next one tries again
             future.set_exception(error)
+            return
+        with loaded.turn:
+            future.set_result(loaded)
+            _warm_up(loaded)
+
+
+def _warm_up(loaded: Loaded) -> None:
+    """Ask something, so that what answers is loaded (and compiled, the first time) beforehand."""
+    from sfumato.answers import Count, Query
+
+    names = tuple(each.name for each in loaded.release.manifest.attributes[:1])
+    with suppress(Exception):  # whoever asks will be told
+        loaded.answerer.query(Query(Count(), names))

@@ -40,6 +40,7 @@ WORDS: Final[Mapping[str, str]] = {
     "recommend: measuring the choice": "Measuring the best choice",
     "recommend: looking for what would help": "Nothing fits yet; looking for what would help",
 }
+_PREPARING: Final = "Preparing (compiling, only the first time)."
 _OTHERS: Final = (
     (re.compile(r"publish: partitioning by (\S+)"), "Protecting the rows ({0})"),
     (re.compile(r"recommend: trying (.+)"), "Trying {0}"),
@@ -54,12 +55,14 @@ def stage_words(status: Status) -> str:
     'Step 2 of 2: Attacking the release, as an adversary would'
     >>> stage_words(Status(stage="recommend: trying lgb (2 of 9, 100 rows)"))
     'Trying lgb (2 of 9, 100 rows)'
+    >>> stage_words(Status(stage="judge: attacking", preparing=1.0))
+    'Preparing (compiling, only the first time). Attacking the release, as an adversary would'
     """
     words = _words(status.stage)
     if words and status.stage in status.expected:
         place = list(status.expected).index(status.stage) + 1
-        return f"Step {place} of {len(status.expected)}: {words}"
-    return words
+        words = f"Step {place} of {len(status.expected)}: {words}"
+    return f"{_PREPARING} {words}".strip() if status.preparing else words
 
 
 def _words(stage: str) -> str:

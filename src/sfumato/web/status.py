@@ -11,6 +11,7 @@ from typing import Any, Final
 from sfumato.web.small_files import read_json, write_json
 
 FILE: Final = "status.json"
+PREPARING: Final = "preparing"
 _OVERRUN: Final = 0.3
 
 
@@ -37,7 +38,8 @@ class Status:
 
     Times are those of the clock (`time.time`), since several processes read them. `message` is one
     line without data. `timings` has the seconds that stages took. A run that ends at a stated time,
-    whatever stage it is in, has that time in `until`.
+    whatever stage it is in, has that time in `until`. `preparing` is when it began to compile what
+    the stage needs, which happens once on a machine; 0 while it does not.
     """
 
     state: State = State.QUEUED
@@ -50,6 +52,7 @@ class Status:
     timings: dict[str, float] = field(default_factory=dict)
     rows: int = 0
     until: float = 0.0
+    preparing: float = 0.0
 
     @classmethod
     def read(cls, folder: Path) -> Status:
@@ -70,7 +73,7 @@ class Status:
 
     def over(self, state: State, message: str = "") -> Status:
         """Return the status of a run that ends now."""
-        return replace(self, state=state, message=message, ended=time.time())
+        return replace(self, state=state, message=message, ended=time.time(), preparing=0.0)
 
     def remaining(self, now: float | None = None) -> float | None:
         """Return how many seconds the run may still take, None where nothing is known.
@@ -81,23 +84,42 @@ class Status:
         """
         if self.state is State.RUNNING and self.until:
             return max(self.until - (time.time() if now is None else now), 0.0)
+        return None if self.preparing else self._remaining(time.time() if now is None else now)
+
+    def _remaining(self, now: float) -> float | None:
         if self.state is not State.RUNNING or self.stage not in self.expected:
             return None
         later = list(self.expected)[list(self.expected).index(self.stage) + 1 :]
-        spent = (time.time() if now is None else now) - self.stage_began
+        spent = (self.preparing or now) - self.stage_began
         rest = sum(self.expected[each] for each in later)
         # one that takes longer than expected will take longer still
         return max(self.expected[self.stage] - spent, _OVERRUN * spent) + rest
 
     def share(self, now: float | None = None) -> float:
-        """Return how much of the run is done, from 0 to 1."""
+        """Return how much of the run is done, from 0 to 1; it stands still while it prepares."""
         if self.state is State.FINISHED:
             return 1.0
-        left = self.remaining(now)
+        now = time.time() if now is None else now
+        left = self.remaining(now) if self.until else self._remaining(now)
         if left is None:
             return 0.0
-        spent = max((time.time() if now is None else now) - self.began, 0.0)
+        compiled = self.timings.get(PREPARING, 0.0)
+        spent = max((self.preparing or now) - self.began - compiled, 0.0)
         return min(spent / (spent + left), 0.99) if spent + left > 0 else 0.0
+
+    def prepares(self, now: float, is_on: bool) -> Status:
+        """Return the status of a run that begins or ends to compile; its stage does not count it.
+
+        >>> status = Status(State.RUNNING, "a", 100.0, 90.0, expected={"a": 8})
+        >>> status = status.prepares(101.0, True).prepares(131.0, False)
+        >>> status.remaining(now=133.0), status.timings
+        (5.0, {'preparing': 30.0})
+        """
+        if is_on or not self.preparing:
+            return replace(self, preparing=now if is_on else 0.0)
+        took = now - self.preparing
+        timings = {**self.timings, PREPARING: round(self.timings.get(PREPARING, 0.0) + took, 3)}
+        return replace(self, preparing=0.0, stage_began=self.stage_began + took, timings=timings)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a page polls for."""

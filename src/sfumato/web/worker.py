@@ -20,6 +20,7 @@ from typing import Final
 
 from sfumato.errors import SfumatoError, place_of
 from sfumato.jobs.pace import Pace
+from sfumato.web.compiling import watch_compiling
 from sfumato.web.runs import Kind, Run, load_run
 from sfumato.web.status import State, Status
 
@@ -34,24 +35,25 @@ class Report:
         self._folder = run.folder
         now = time.time()
         self._status = Status(State.RUNNING, "starting", now, now).write(run.folder)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def plan(self, stages: Iterable[str], pace: Pace, rows: int) -> None:
         """Say which stages will come, and how long each may take by what was seen before."""
         expected = {name: round(pace.expected(name, rows), 3) for name in stages}
-        self._write(replace(self._status, expected=expected, rows=rows))
+        self._change(lambda old: replace(old, expected=expected, rows=rows))
 
     def until(self, seconds: float) -> None:
         """Say that the run ends after so many seconds, whatever it has found by then."""
-        self._write(replace(self._status, until=time.time() + seconds))
+        self._change(lambda old: replace(old, until=time.time() + seconds))
 
     def stage(self, name: str) -> None:
         """Take note that the stage begins, and how long the last one took."""
-        now = time.time()
-        old = self._status
-        spent = old.timings.get(old.stage, 0.0) + now - old.stage_began
-        timings = {**old.timings, old.stage: round(spent, 3)}
-        self._write(replace(old, stage=name, stage_began=now, timings=timings))
+        watch_compiling(self.preparing)
+        self._change(lambda old: _in_stage(old, name, time.time()))
+
+    def preparing(self, is_on: bool) -> None:
+        """Take note that the stage waits for something to be compiled, or no longer."""
+        self._change(lambda old: old.prepares(time.time(), is_on))
 
     def within(self, part: str) -> _Part:
         """Return a progress whose stages are those of a part of the run."""
@@ -60,11 +62,18 @@ class Report:
     def end(self, state: State, message: str = "") -> None:
         """Say that the run is over."""
         self.stage("")
-        self._write(self._status.over(state, message))
+        self._change(lambda old: old.over(state, message))
 
-    def _write(self, status: Status) -> None:
+    def _change(self, change: Callable[[Status], Status]) -> None:
         with self._lock:
-            self._status = status.write(self._folder)
+            self._status = change(self._status).write(self._folder)
+
+
+def _in_stage(old: Status, name: str, now: float) -> Status:
+    old = old.prepares(now, False)
+    spent = old.timings.get(old.stage, 0.0) + now - old.stage_began
+    timings = {**old.timings, old.stage: round(spent, 3)}
+    return replace(old, stage=name, stage_began=now, timings=timings)
 
 
 class _Part:

@@ -6,22 +6,25 @@ import re
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from sfumato.errors import SfumatoError
 from sfumato.markup import Html, details, join, table, tag
 from sfumato.reports.page import bullets, formula
 from sfumato.web import frame
 from sfumato.web.answer_tables import cross_counts, cross_estimates, result_table
-from sfumato.web.bench import Visit, done, shown, to
-from sfumato.web.forms import Form
+from sfumato.web.bench import Bench, Visit, done, shown, to
+from sfumato.web.forms import FORM_TOKEN, Form
 from sfumato.web.pages.runs import method_words, when
+from sfumato.web.questions import Question
 from sfumato.web.runs import Kind, Run, runs_of
 from sfumato.web.small_files import read_json
 from sfumato.web.status import State
 from sfumato.web.work.names import RELEASE
 
 _FIRST: Final = "SELECT COUNT(*)"
+_FINDING: Final = "Finding the answer in the background"
 _PLACE: Final = re.compile(r"query, character ([0-9]+): (.*)", re.DOTALL)
 _QUERY, _CROSS = "query", "cross"
 _WAYS: Final = {
@@ -49,32 +52,80 @@ def newest(here: Visit) -> Response:
 
 
 def page(here: Visit) -> Response:
-    """Return the forms, and after one was refused why, under what was typed."""
-    return _page(here, None)
+    """Return the forms, and what came of a question: its answer, why it was refused, or a wait."""
+    given = here.query("asked")
+    if not given:
+        return _page(here, None)
+    question = here.bench.questions.asked(given, _asked(here).folder)
+    if question is None:
+        here.request.state.message = (frame.NOTE, "This answer was not kept. Ask again.")
+        return _page(here, None)
+    here.request.state.form = Form(dict(question.fields))
+    if not question.answer.done():
+        return _page(here, _waiting(here, question), refresh=2)
+    return _answered(here, question)
 
 
 def ask(here: Visit, form: Form) -> Response:
-    """Answer what a form asks; a refusal shows the page again."""
+    """Answer what a form asks; what takes longer is waited for on a page of its own."""
     run = _asked(here)
-    loaded = here.bench.shelf.take(run)
-    with loaded.turn:
-        if form.text("what") == _CROSS:
-            one, other = form.text("one"), form.text("other")
-            if form.text("way") == "table":
-                from sfumato.jobs.reconstruct import reconstruct
-
-                shown_as = cross_counts(
-                    reconstruct(loaded.release, list(dict.fromkeys((one, other))))
-                )
-            else:
-                from sfumato.answers import Count, Query
-
-                names = tuple(dict.fromkeys((one, other)))
-                shown_as = cross_estimates(loaded.answerer.query(Query(Count(), names)))
-        else:
-            shown_as = result_table(loaded.answerer.query(typed(form)))
+    fields = {key: value for key, value in form.fields.items() if key != FORM_TOKEN}
+    question = here.bench.questions.ask(run.folder, fields, lambda: _find(here.bench, run, form))
+    if not question.answer.done():
+        return to(here.address(f"runs/{run.id}/answer?asked={question.id}#answer"))
     here.request.state.form = form
-    return _page(here, shown_as)
+    return _answered(here, question)
+
+
+def _answered(here: Visit, question: Question) -> Response:
+    try:
+        return _page(here, question.answer.result())
+    except SfumatoError as error:
+        here.request.state.message = (frame.BAD, str(error))
+    refused = _page(here, None)
+    refused.status_code = 422
+    return refused
+
+
+def _find(bench: Bench, run: Run, form: Form) -> list[Html]:
+    """Return the answer to what a form asks.
+
+    Refuses (SfumatoError) what cannot be answered.
+    """
+    loaded = bench.shelf.take(run)
+    with loaded.turn:
+        if form.text("what") != _CROSS:
+            return result_table(loaded.answerer.query(typed(form)))
+        names = tuple(dict.fromkeys((form.text("one"), form.text("other"))))
+        if form.text("way") == "table":
+            from sfumato.jobs.reconstruct import reconstruct
+
+            return cross_counts(reconstruct(loaded.release, list(names)))
+        from sfumato.answers import Count, Query
+
+        return cross_estimates(loaded.answerer.query(Query(Count(), names)))
+
+
+def _waiting(here: Visit, question: Question) -> list[Html]:
+    """Return a line that says that the answer is being found; the script loads it when it is."""
+    bar = tag("progress", "", id="share", aria_labelledby="stage")
+    said = tag("p", _FINDING, id="stage", aria_live="polite")
+    left = tag("p", _so_long(question.seconds), id="remaining")
+    status = here.address(f"runs/{here.this_run.id}/answer/{question.id}")
+    return [tag("div", join([bar, said, left]), class_="progress", data_poll=status)]
+
+
+def _so_long(seconds: float) -> str:
+    return f"{seconds:.0f} seconds so far" if seconds >= 2 else ""
+
+
+def status(here: Visit) -> Response:
+    """Return whether a question was answered, as JSON; one that is forgotten is over."""
+    id = here.request.path_params["question"]
+    question = here.bench.questions.asked(id, _asked(here).folder)
+    is_over = question is None or question.answer.done()
+    left = "" if question is None else _so_long(question.seconds)
+    return JSONResponse({"over": is_over, "stage": _FINDING, "share": None, "left": left})
 
 
 def typed(form: Form | None) -> str:
@@ -93,14 +144,14 @@ def _asked(here: Visit) -> Run:
     return run
 
 
-def _page(here: Visit, answer: list[Html] | None) -> Response:
+def _page(here: Visit, answer: list[Html] | None, refresh: int | None = None) -> Response:
     run = _asked(here)
     here.bench.shelf.fetch(run)  # while the question is typed
     form: Form | None = getattr(here.request.state, "form", None)
     message = getattr(here.request.state, "message", None)
     what = None if form is None else _CROSS if form.text("what") == _CROSS else _QUERY
     below: list[Html] = []
-    if message is not None:
+    if message is not None and form is not None:
         below = _refusal(typed(form), message[1])
     elif answer is not None:
         below = [
@@ -121,6 +172,8 @@ def _page(here: Visit, answer: list[Html] | None) -> Response:
         _cross_form(here, run, form if what == _CROSS else None, attributes),
         *(below if what == _CROSS else []),
         step="answer",
+        message=message if form is None else None,
+        refresh=refresh,
     )
 
 
@@ -163,7 +216,7 @@ def _quoted(name: str) -> str:
 
 
 def _columns(attributes: list[Any]) -> Html:
-    rows = [[each["name"], each.get("kind"), each.get("dtype")] for each in attributes]
+    rows = [[each["name"], each.get("kind"), each.get("type")] for each in attributes]
     return details("Columns that can be asked for", table(["Column", "Kind", "Type"], rows))
 
 
@@ -230,4 +283,5 @@ ROUTES: Final[list[BaseRoute]] = [
     shown("/p/{project}/answer", newest),
     shown("/p/{project}/runs/{run}/answer", page),
     done("/p/{project}/runs/{run}/answer", ask, page),
+    shown("/p/{project}/runs/{run}/answer/{question}", status),
 ]

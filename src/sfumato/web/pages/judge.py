@@ -26,7 +26,7 @@ def judge(here: Visit, judged: Judgement) -> list[Html]:
     numbers = {each.name: each for each in judged.numbers}
     shown = [numbers[name] for name in _CARDS if numbers[name].value is not None]
     base = here.address(f"runs/{judged.run.id}")
-    here.bench.shelf.prepare()  # whoever reads a judgement may ask next
+    here.bench.shelf.fetch(judged.run)  # whoever reads a judgement may ask next
     parts = judged.sections()
     order = [id for id in (*_FIRST, *parts) if id in parts and id not in _NOT_SHOWN]
     sections = {id: parts[id] for id in dict.fromkeys(order)}

@@ -16,7 +16,7 @@ function poll(box) {
         location.reload();
         return;
       }
-      share.value = now.share;
+      if (now.share !== null) share.value = now.share;
       if (now.stage && stage.textContent !== now.stage) stage.textContent = now.stage;
       remaining.textContent = now.left;
       await fill();

@@ -46,10 +46,10 @@ def inspect(run: Run, report: Report) -> None:
     report.stage(stages[1])
     found = DistinctColumns(table)
     columns = _columns(run, table, found)
-    report.stage(stages[2])
     # here and not above: it loads engines, and the first rows need not wait for them
     from sfumato.jobs.draft import draft_of
 
+    report.stage(stages[2])
     asked = read_json(run.folder / "request.json") or {}
     draft = draft_of(table, str(asked.get("source", run.data.name)), found=found)
     write_text(run.folder / DRAFT, draft.text)
