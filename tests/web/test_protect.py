@@ -11,14 +11,17 @@ from sfumato.errors import ParameterError
 from sfumato.methods import METHODS
 from sfumato.schema import Role
 from sfumato.web.forms import Form
+from sfumato.web.knobs import K, L
 from sfumato.web.policy_form import PolicyForm
 from sfumato.web.runs import Kind, runs_of
 from sfumato.web.scheme_fit import Fit
 from sfumato.web.scheme_form import SchemeForm
-from sfumato.web.schemes import SCHEMES, K, L
+from sfumato.web.schemes import SCHEMES
 from sfumato.web.status import State
 
 MAIN = ["lgb", "arp", "merging", "slppa", "sensitive-qid"]
+
+STATED = {"age": {"min": 0, "max": 120}, "sex": ["F", "M"], "disease": ["Flu", "HIV", "Gout"]}
 
 
 def column(name: str, distinct: int, commonest: int, missing: int = 0, type: str = "text"):
@@ -102,10 +105,13 @@ def test_a_scheme_takes_over_what_was_asked_before(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "scheme", [name for name in SCHEMES if name not in ("mdav", "full-domain")]
+    "scheme", [name for name in SCHEMES if name not in ("mdav", "full-domain", "ng")]
 )
 def test_every_scheme_makes_a_policy_by_its_defaults(tmp_path, scheme):
-    content = applied(policy(tmp_path), scheme)
+    form = policy(tmp_path)
+    for name, domain in STATED.items():
+        form.set(name, domain=domain)
+    content = applied(form, scheme)
     assert content["method"]["name"] == scheme
 
 

@@ -7,25 +7,37 @@ the file as it was. Comments that someone wrote into the file by hand are not ke
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from sfumato.errors import InputError, SchemaError
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.policy_text import AttributeText, policy_text
 from sfumato.jobs.yaml_file import read_yaml
 from sfumato.web.projects import Project
+from sfumato.web.remembered import KEYS_OF_A_ROLE, Remembered
 from sfumato.web.small_files import read_json, write_json, write_text
 
 REASONS: Final = "reasons.json"
+COLUMNS: Final = "columns"  # the field of a form that carries the stamp
 _ELSEWHERE: Final = ("attributes", "method", "unit")
 
 
 class PolicyForm:
     """The content of a policy as plain data (`content`), to be changed and then saved."""
 
-    def __init__(self, content: dict[str, Any], folder: Path, reasons: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        content: dict[str, Any],
+        folder: Path,
+        reasons: Mapping[str, str],
+        remembered: Remembered | None = None,
+    ) -> None:
         self.content, self.folder, self.reasons = content, folder, dict(reasons)
+        self.remembered = remembered or Remembered()
 
     @classmethod
     def load(cls, project: Project) -> PolicyForm:
@@ -34,7 +46,8 @@ class PolicyForm:
         Refuses (SchemaError) a file that cannot be read.
         """
         reasons = read_json(project.folder / REASONS) or {}
-        return cls(copy.deepcopy(read_yaml(project.policy)), project.folder, reasons)
+        remembered = Remembered.load(project.folder)
+        return cls(copy.deepcopy(read_yaml(project.policy)), project.folder, reasons, remembered)
 
     @property
     def attributes(self) -> dict[str, dict[str, Any]]:
@@ -48,16 +61,28 @@ class PolicyForm:
         found: dict[str, Any] = self.content["method"]
         return found
 
+    @property
+    def stamp(self) -> str:
+        """What tells the columns of the policy, and their order: forms name them by number."""
+        return sha256("\0".join(self.attributes).encode()).hexdigest()[:16]
+
+    def refuse_other(self, stamp: str) -> None:
+        """Refuse (InputError) a form that was made when the policy had other columns."""
+        if stamp and stamp != self.stamp:
+            raise InputError("the columns have changed since the page was loaded; look again")
+
     def set(self, name: str, **keys: Any) -> None:
         """Change keys of an attribute; one that becomes None is left out.
 
-        A role takes the keys away with it that only the old role could have.
+        A role takes the keys away with it that only the old role could have, and brings those back
+        that the attribute had when it last had the new one.
         """
         own = self.attributes[name]
         role = keys.get("role", own.get("role"))
         if role != own.get("role"):
-            for key in _KEYS_OF_A_ROLE:
+            for key in KEYS_OF_A_ROLE:
                 own.pop(key, None)
+            own.update(self.remembered.keys_of(name, str(role)))
         own.update(keys)
         self.attributes[name] = {key: value for key, value in own.items() if value is not None}
 
@@ -65,6 +90,28 @@ class PolicyForm:
         """Change the method; parameters that are None are left out."""
         given = {key: value for key, value in parameters.items() if value is not None}
         self.content["method"] = {"name": name, **given}
+
+    @property
+    def served(self) -> frozenset[str]:
+        """The columns that say something about rows or cells, and need no role of their own."""
+        flags = [keys["flag"] for keys in self.attributes.values() if "flag" in keys]
+        named = [self.content[key] for key in ("weight", "household") if key in self.content]
+        return frozenset([*flags, *named])
+
+    def complete(self, columns: Sequence[str]) -> None:
+        """Give a role to every column of the data that has none and needs one: that of before.
+
+        One that never had any is left out of releases.
+        """
+        lost = [name for name in columns if name not in {*self.attributes, *self.served}]
+        for name in lost:
+            self.attributes[name] = self.remembered.column(name) or {"role": "insensitive"}
+        if lost:
+            places = {name: place for place, name in enumerate(columns)}
+            ordered = sorted(
+                self.attributes.items(), key=lambda item: places.get(item[0], len(places))
+            )
+            self.content["attributes"] = dict(ordered)
 
     def checked(self) -> Policy:
         """Return the policy as a run would take it.
@@ -102,14 +149,10 @@ class PolicyForm:
             self.checked()
         else:
             Policy.of(self.content, self.folder)
+        with suppress(SchemaError):  # a file that cannot be read says nothing to be remembered
+            self.remembered.note(read_yaml(project.policy), self.content)
         write_text(project.policy, self.text())
-
-
-_KEYS_OF_A_ROLE: Final = (
-    "flag", "when", "density", "l", "variant", "c", "t", "distance", "alpha", "beta", "k",
-    "max_eta", "prior", "min_width", "pseudonym", "keep", "missing", "loss_weight", "max_level",
-    "max_width",
-)  # fmt: skip
+        self.remembered.save(project.folder)
 
 
 def adopt_draft(project: Project, draft: Path, reasons: Mapping[str, str]) -> None:

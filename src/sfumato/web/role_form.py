@@ -6,13 +6,12 @@ Nothing is kept before all of it is right; what was typed stays on the page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from sfumato.errors import SfumatoError
 from sfumato.predicates.flags import check_rule
 from sfumato.schema import Kind, Role, Schema
-from sfumato.web.column_values import ColumnValues
+from sfumato.web.attribute_form import MoreForm
 from sfumato.web.forms import Form
 from sfumato.web.hierarchy_levels import attribute_of
 from sfumato.web.policy_form import PolicyForm
@@ -22,48 +21,48 @@ SECRET: Final = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENT
 Problems = dict[tuple[int, str], str]
 
 
-def read_roles(form: Form, policy: PolicyForm, flags: Sequence[str]) -> Problems:
+# What a column can be to the whole table, beside its role.
+TABLE_KEYS: Final = ("unit", "weight", "household")
+
+
+def read_roles(
+    form: Form, policy: PolicyForm, flags: Sequence[str], columns: Sequence[str] = ()
+) -> Problems:
     """Change the policy to what the form says; return what is wrong, by attribute and field.
 
-    `flags` are the columns that can say which cells are sensitive. A field that was not sent stays
-    as it is.
+    `flags` are the columns that can say which cells are sensitive, `columns` all of the data. A
+    field that was not sent stays as it is.
     """
     problems: Problems = {}
-    for place, name in enumerate(list(policy.attributes)):
+    before = {name: dict(keys) for name, keys in policy.attributes.items()}
+    places = {name: place for place, name in enumerate(before)}
+    for name, place in places.items():
         if f"role-{place}" not in form.fields:
             continue
-        own = _One(form, place, policy.attributes[name], problems)
-        role = own.role()
-        if role is None:
+        given = form.text(f"role-{place}")
+        if given not in list(Role):
+            problems[place, "role"] = "choose a role"
             continue
-        keys = own.keys(role, flags)
-        policy.set(name, role=str(role), **keys)
-    if "unit" in form.fields:
-        _read_unit(form, policy, problems)
+        now = dict(policy.attributes[name])
+        if given != now["role"]:  # which brings its own keys back
+            now |= policy.remembered.keys_of(name, given)
+        keys = _One(form, place, name, now, problems).keys(Role(given), flags)
+        policy.set(name, role=given, **keys)
+    _read_table_keys(form, policy, columns, problems)
+    policy.complete(columns)
     if not problems:
-        _check_each(policy, problems)
-    return problems
-
-
-def refuse_kinds(
-    policy: PolicyForm, changed: Mapping[int, ColumnValues], names: Sequence[str]
-) -> Problems:
-    """Return which of the attributes (by place) cannot have the kind that they are given."""
-    problems: Problems = {}
-    for place, found in changed.items():
-        attribute = attribute_of(names[place], policy.attributes[names[place]], policy.folder)
-        try:
-            found.arranged(replace(attribute, hierarchy=None, max_level=None))
-        except SfumatoError as error:
-            problems[place, "kind"] = str(error)
+        _check_each(policy, before, places, problems)
     return problems
 
 
 class _One:
     """The fields of one attribute."""
 
-    def __init__(self, form: Form, place: int, now: Mapping[str, Any], problems: Problems) -> None:
+    def __init__(
+        self, form: Form, place: int, name: str, now: Mapping[str, Any], problems: Problems
+    ) -> None:
         self.form, self.place, self.now, self.problems = form, place, now, problems
+        self.more = MoreForm(form, place, name, now, self.wrong)
 
     def text(self, field: str) -> str:
         return self.form.text(f"{field}-{self.place}")
@@ -71,49 +70,48 @@ class _One:
     def wrong(self, field: str, words: str) -> None:
         self.problems[self.place, field] = words
 
-    def role(self) -> Role | None:
-        try:
-            return Role(self.text("role"))
-        except ValueError:
-            self.wrong("role", "choose a role")
-            return None
-
     def keys(self, role: Role, flags: Sequence[str]) -> dict[str, Any]:
         """Return what the fields that belong to the role say; what others say is left."""
-        found: dict[str, Any] = {}
+        found = self.more.keys(role)
         if role is Role.IDENTIFIER:
             found["recode"] = None  # which has no use there, and would be refused
         if f"kind-{self.place}" not in self.form.fields:  # the role alone
             return found
-        found["kind"] = self._kind()
-        if role is Role.INSENSITIVE:
+        if "order" in found and found["order"] is not None and not self.text("kind"):
+            found["kind"] = None
+        else:
+            found["kind"] = self._kind(found)
+        if role is Role.INSENSITIVE and (self.text("keep") == "yes") != bool(self.now.get("keep")):
             found["keep"] = True if self.text("keep") == "yes" else None
         if role in SECRET:
-            found |= self._models()
+            found |= self._models(found)
         if role is Role.SEMI_SENSITIVE:
-            found |= self._flags(flags)
+            found |= self._flags(flags, found.get("density", self.now.get("density")))
         return found
 
-    def _kind(self) -> str | None:
+    def _kind(self, more: Mapping[str, Any]) -> str | None:
         given = self.text("kind")
         if given and given not in list(Kind):
             self.wrong("kind", "choose a kind of the list")
-        if given != Kind.ORDINAL and given and self.now.get("order") is not None:
+        if given != Kind.ORDINAL and given and more.get("order", self.now.get("order")) is not None:
             self.wrong("kind", "the policy states an order of its values: it is ordinal")
         return given or None
 
-    def _models(self) -> dict[str, Any]:
+    def _models(self, more: Mapping[str, Any]) -> dict[str, Any]:
         l_value, t_value = self._number("l"), self._number("t")
         if l_value is not None and l_value < 2:
             self.wrong("l", "l is 2 or more: with 1, nothing is hidden")
         if t_value is not None and not 0 < t_value <= 1:
             self.wrong("t", "t lies above 0, and is at most 1")
-        # what only steers an l or t goes with it
-        return (
-            {"l": l_value, "t": t_value}
-            | ({} if l_value is not None else {"variant": None, "c": None})
-            | ({} if t_value is not None else {"distance": None, "prior": None})
-        )
+        found: dict[str, Any] = {"l": l_value, "t": t_value}
+        # what only steers an l or t goes with the one that was emptied
+        if l_value is None and self.now.get("l") is not None:
+            beta = more.get("beta", self.now.get("beta"))
+            found |= {} if beta is not None else {"variant": None}
+            found["c"] = None
+        if t_value is None and self.now.get("t") is not None:
+            found |= {"distance": None, "prior": None}
+        return found
 
     def _number(self, field: str) -> int | float | None:
         try:
@@ -122,40 +120,58 @@ class _One:
             self.wrong(field, "this is no number")
             return None
 
-    def _flags(self, flags: Sequence[str]) -> dict[str, Any]:
+    def _flags(self, flags: Sequence[str], density: Any) -> dict[str, Any]:
         flag, when = self.text("flag"), self.text("when")
         if flag and flag not in flags:
             self.wrong("flag", "choose a column of yes or no")
         if flag and when:
             self.wrong("when", "a column or a rule says which cells are sensitive, not both")
-        if not flag and not when and self.now.get("density") is None:
+        if not flag and not when and density is None:
             self.wrong("flag", "say which cells are sensitive: by a column, or by a rule")
-        density = {"density": None} if flag or when else {}
-        return {"flag": flag or None, "when": when or None} | density
+        drawn = {"density": None} if flag or when else {}
+        return {"flag": flag or None, "when": when or None} | drawn
 
 
-def _read_unit(form: Form, policy: PolicyForm, problems: Problems) -> None:
-    unit = form.text("unit")
-    if unit and unit not in policy.attributes:
-        problems[-1, "unit"] = "choose a column of the list"
-    elif unit:
-        policy.content["unit"] = unit
-    else:
-        policy.content.pop("unit", None)
+def _read_table_keys(
+    form: Form, policy: PolicyForm, columns: Sequence[str], problems: Problems
+) -> None:
+    """Read who is a person, what a row weighs, and who lives together."""
+    for key in TABLE_KEYS:
+        if key not in form.fields:
+            continue
+        given = form.text(key)
+        if given == (policy.content.get(key) or ""):
+            continue
+        known = policy.attributes if key == "unit" else {*policy.attributes, *columns}
+        if given and given not in known:
+            problems[-1, key] = "choose a column of the list"
+        elif given:
+            policy.content[key] = given
+            if key != "unit":  # which has no role of its own
+                policy.attributes.pop(given, None)
+        else:
+            policy.content.pop(key, None)
 
 
-def _check_each(policy: PolicyForm, problems: Problems) -> None:
+def _check_each(
+    policy: PolicyForm,
+    before: Mapping[str, Mapping[str, Any]],
+    places: Mapping[str, int],
+    problems: Problems,
+) -> None:
     """Find what a run would refuse of single attributes, and of the rules that read others."""
     made = []
-    for place, (name, keys) in enumerate(policy.attributes.items()):
+    for name, keys in policy.attributes.items():
         try:
             made.append(attribute_of(name, keys, policy.folder))
         except SfumatoError as error:
-            problems[place, "role"] = str(error)
+            field = _blamed(name, keys, before.get(name, {}), policy)
+            problems[places.get(name, -1), field] = str(error)
     if problems:
         return
     schema = Schema(tuple(made))
-    for place, attribute in enumerate(made):
+    for attribute in made:
+        place = places.get(attribute.name, -1)
         if attribute.role is Role.SEMI_SENSITIVE and attribute.when is not None:
             try:
                 check_rule(attribute, schema)
@@ -166,3 +182,24 @@ def _check_each(policy: PolicyForm, problems: Problems) -> None:
                 f"flags are never published, and '{attribute.flag}' is "
                 f"{schema[attribute.flag].role}; make it insensitive"
             )
+
+
+def _blamed(
+    name: str, keys: Mapping[str, Any], before: Mapping[str, Any], policy: PolicyForm
+) -> str:
+    """Return the field whose change is at fault: without it, the attribute would be one."""
+    changed = [key for key in {**before, **keys} if keys.get(key) != before.get(key)]
+    for key in sorted(changed, key=lambda each: each == "role"):
+        trial = {**keys, key: before.get(key)}
+        try:
+            attribute_of(
+                name, {each: v for each, v in trial.items() if v is not None}, policy.folder
+            )
+        except SfumatoError:
+            continue
+        return FIELD_OF.get(key, key)
+    return "role"
+
+
+# Where a key is shown under another name.
+FIELD_OF: Final = {"recode": "given-0", "pseudonym": "word"}

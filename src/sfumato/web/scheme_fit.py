@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from sfumato.jobs.set_requests import SET_METHODS
 from sfumato.methods import METHODS
+from sfumato.methods.dp import LARGEST_EPSILON
 from sfumato.schema import Role
-from sfumato.web.schemes import Knob, Scheme
+from sfumato.web.knobs import Knob
+from sfumato.web.schemes import Scheme
 
 Attributes = Mapping[str, Mapping[str, Any]]
 
@@ -31,7 +34,8 @@ WAYS_OUT: Final[Mapping[Role, Mapping[str, str]]] = {
     },
 }
 _CONTROLS: Final = ("loss_weight", "max_level", "max_width")
-_BINS: Final = 50  # into so many ranges sensitive-qid cuts numbers
+_BINS: Final = 50  # into so many ranges methods of sets cut numbers
+_SPANNED: Final = ("mondrian", "full-domain")  # what keeps a `min_width`
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,8 @@ class Fit:
                 return f"It cannot publish '{name}' as a pseudonym."
             if keys.get("missing") == "value" and not method.counts_missing:
                 return f"It does not count missing values of '{name}' as a secret of their own."
+            if "min_width" in keys and scheme.name not in _SPANNED:
+                return f"It does not know the least span (`min_width`) of '{name}'."
         return self._too_few(scheme)
 
     def _too_few(self, scheme: Scheme) -> str | None:
@@ -110,7 +116,7 @@ class Fit:
         secret = self.names(Role.SENSITIVE)
         if scheme.name == "lgb":
             known += self.names(Role.SEMI_SENSITIVE)
-        if scheme.name == "sensitive-qid":
+        if scheme.name in SET_METHODS:
             secret += [*known, *self.names(Role.SENSITIVE_QUASI_IDENTIFIER)]
             if not secret:
                 return "It needs a secret or known column; choose one under Roles."
@@ -124,6 +130,9 @@ class Fit:
             return "It needs at least one secret (sensitive) column; choose one under Roles."
         if scheme.secrets == "one" and len(secret) > 1:
             return f"It takes one secret (sensitive) column, and there are {len(secret)}."
+        return self._unfit_columns(scheme, known, secret)
+
+    def _unfit_columns(self, scheme: Scheme, known: list[str], secret: list[str]) -> str | None:
         if scheme.only_numbers:
             others = [name for name in known if not self._is_number(name)]
             if others:
@@ -140,7 +149,25 @@ class Fit:
                         f"It takes columns of at most {scheme.most_values} different values, and "
                         f"'{name}' has {count:,}."
                     )
+        if scheme.needs_domains:
+            return self._without_domain([*known, *secret])
+        if scheme.name == "ng":
+            for name in secret:
+                if self._columns.get(name, {}).get("missing"):
+                    return f"It needs a value in every row, and some of '{name}' are missing."
         return None
+
+    def _without_domain(self, names: list[str]) -> str | None:
+        """Return whose values are to be stated, since the data themselves may not tell them."""
+        for name in names:
+            keys = self.attributes[name]
+            if not ("domain" in keys or "order" in keys or isinstance(keys.get("hierarchy"), str)):
+                return (
+                    f"It must know beforehand what '{name}' can be, since the data are not to "
+                    "tell: under Roles, “More”, state its lowest and highest value, or all values."
+                )
+        kept = [name for name, keys in self.attributes.items() if keys.get("keep")]
+        return f"It cannot publish '{kept[0]}' exactly." if kept else None
 
     def _is_number(self, name: str) -> bool:
         kind = self.attributes[name].get("kind")
@@ -159,7 +186,13 @@ class Fit:
             return self._narrowest(secret)
         if knob.kind == "tables":
             return Range(1, max(len(self.names(Role.QUASI_IDENTIFIER)), 1))
+        if knob.kind == "count":
+            return Range(1)
+        if knob.key == "suppression":
+            return Range(0, 0.9999)
         low = Fraction(1, 10_000)
+        if knob.kind == "number":
+            return Range(float(low), LARGEST_EPSILON if knob.key == "epsilon" else None)
         if knob.key == "beta":
             shares = {name: self._largest_share(name) for name in secret}
             known = {name: share for name, share in shares.items() if share is not None}
@@ -169,11 +202,14 @@ class Fit:
                 return Range(_up(low), 1, f"so common is one value of '{name}'")
         return Range(float(low), 0.9999 if knob.key == "keep" else 1)
 
-    def of_l(self, scheme: Scheme, name: str) -> Range:
-        """Return what `l` of a single attribute may be."""
+    def of_l(self, scheme: Scheme, name: str, *, may_be_flagged: bool = False) -> Range:
+        """Return what `l` of a single attribute may be; of some, single cells may be flagged."""
         if scheme.name == "sensitive-qid":
             return self._of_sets(name)
-        if scheme.name == "lgb" and self.attributes[name]["role"] == Role.SEMI_SENSITIVE:
+        if scheme.name == "rating":
+            return self._of_shared_sets(name)
+        is_flagged = may_be_flagged or self.attributes[name]["role"] == Role.SEMI_SENSITIVE
+        if scheme.name == "lgb" and is_flagged:
             return Range(2, None, "the preview tells what the flagged cells allow")
         return self._narrowest([name])
 
@@ -218,6 +254,21 @@ class Fit:
         if values < 3:
             return Range(2, None, f"'{name}' has too few values: use t", is_empty=True)
         return Range(2, values - 1, f"'{name}' has {values} values or ranges")
+
+    def _of_shared_sets(self, name: str) -> Range:
+        """Return the l of sets of other people's values: groups need room for the commonest."""
+        span, share = self._of_sets(name), self._largest_share(name)
+        if share is None or span.high is None or self._is_number(name):
+            return span
+        column = self._columns[name]
+        commonest = max(int(column["commonest"]), int(column["missing"]))
+        most = self.rows // commonest
+        if most < 2:
+            why = f"impossible, since over half of the rows share one value of '{name}'"
+            return Range(2, None, why, is_empty=True)
+        if most >= span.high:
+            return span
+        return Range(2, most, f"more is impossible, so common is one value of '{name}'")
 
 
 def _up(share: Fraction) -> float:

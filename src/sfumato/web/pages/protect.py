@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from sfumato.errors import ParameterError
-from sfumato.jobs.protection import ABOUT
-from sfumato.markup import Html, details, join, tag, text
-from sfumato.reports.page import name as shown_name
+from sfumato.markup import Html, join, tag
 from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.forms import Form
+from sfumato.web.output_form import read_output
 from sfumato.web.pages.preview import start_preview
-from sfumato.web.policy_form import PolicyForm
+from sfumato.web.pages.scheme_parts import Sent, as_it_is, choice, output_part
+from sfumato.web.policy_form import COLUMNS, PolicyForm
 from sfumato.web.runs import Kind
+from sfumato.web.scheme_fields import FieldError
 from sfumato.web.scheme_fit import Fit
-from sfumato.web.scheme_form import Field, SchemeForm, forms_of
-from sfumato.web.schemes import SCHEMES, Scheme
+from sfumato.web.scheme_form import SchemeForm, forms_of
+from sfumato.web.schemes import SCHEMES, Shelf
+
+_SHELVES: Final[dict[Shelf, str]] = {
+    "more": "More methods",
+    "compared": "Methods that papers compare with",
+}
 
 
 def protect(here: Visit) -> Response:
@@ -31,17 +37,11 @@ def protect(here: Visit) -> Response:
     forms = forms_of(policy, Fit(policy.content, profile))
     typed: Form | None = getattr(here.request.state, "form", None)
     chosen = policy.method["name"] if typed is None else typed.text("scheme")
-    main = [_choice(each, chosen, typed) for each in forms.values() if each.scheme.is_main]
-    others = [_choice(each, chosen, typed) for each in forms.values() if not each.scheme.is_main]
-    is_other = chosen in SCHEMES and not SCHEMES[chosen].is_main
+    sent = Sent(chosen, typed, getattr(here.request.state, "wrong", {}))
+    main = [choice(each, sent) for each in forms.values() if each.scheme.is_main]
     if policy.method["name"] not in SCHEMES:
-        main.insert(0, _as_it_is(policy.method, chosen))
-    more = tag(
-        "details",
-        join([tag("summary", "More schemes"), *others]),
-        open="" if is_other else None,
-        class_="more",
-    )
+        main.insert(0, as_it_is(policy.method, chosen))
+    more = [_shelf(forms, shelf, words, sent) for shelf, words in _SHELVES.items()]
     buttons = [
         frame.button("Publish", name="next", value="publish"),
         frame.button("Show a preview", name="next", value="preview", kind="plain"),
@@ -61,7 +61,9 @@ def protect(here: Visit) -> Response:
         ),
         here.form(
             here.address("protect"),
-            tag("fieldset", join([tag("legend", "What to protect against"), *main, more])),
+            frame.hidden(COLUMNS, policy.stamp),
+            tag("fieldset", join([tag("legend", "What to protect against"), *main, *more])),
+            output_part(policy, sent),
             tag("p", join(buttons, " ")),
             data_guard="",
             data_live="",
@@ -78,111 +80,25 @@ def protect(here: Visit) -> Response:
     )
 
 
-def _as_it_is(method: dict[str, Any], chosen: str) -> Html:
-    """Return the choice to leave a method as it is that has no fields here."""
-    words = ", ".join(f"{key} = {value}" for key, value in method.items() if key != "name")
-    label = tag("label", join([_radio(method["name"], chosen), " As the policy says"]))
-    said = tag("p", f"{method['name']}{', ' if words else ''}{words}")
-    return tag("div", join([label, said]), class_="choice")
-
-
-def _choice(form: SchemeForm, chosen: str, typed: Form | None) -> Html:
-    scheme = form.scheme
-    obstacle = form.fit.obstacle(scheme)
-    is_off = obstacle is not None and not form.is_current
-    about = f"about-{scheme.name}"
-    label = tag(
-        "label",
-        join([_radio(scheme.name, chosen, about, is_off=is_off), " ", scheme.title]),
-    )
-    said = [tag("p", scheme.against, id=about)]
-    if obstacle is not None:
-        said.append(tag("p", join(["Not with these roles: ", obstacle]), class_="box note"))
-    parts = [label, *said, _terms(scheme)]
-    if not is_off:
-        parts.append(_knobs(form, typed if chosen == scheme.name else None))
-    return tag("div", join(parts, "\n"), class_="choice")
-
-
-def _radio(name: str, chosen: str, about: str | None = None, *, is_off: bool = False) -> Html:
-    more = ' aria-describedby="' + text(about) + '"' if about else ""
-    more += " checked" if name == chosen else ""
-    more += " disabled" if is_off else ""
-    return Html(f'<input type="radio" name="scheme" value="{text(name)}" required{more}>')
-
-
-def _terms(scheme: Scheme) -> Html:
-    beware = ABOUT.get(scheme.name)
-    return details(
-        "In the papers' terms",
-        tag("p", scheme.term),
-        tag("p", f"Readers get: {scheme.reader}"),
-        tag("p", f"To know: {beware}.") if beware else "",
-        tag("p", join(["In a policy file: ", tag("code", scheme.name)])),
-    )
-
-
-def _knobs(form: SchemeForm, typed: Form | None) -> Html:
-    """Return all fields of a scheme; they are shown while it is chosen."""
-    parts: list[object] = [tag("legend", f"How much: {form.scheme.title}", class_="unseen")]
-    for name, ways in form.conflicts.items():
-        field = form.field_of("role", name)
-        role = form.policy.attributes[name]["role"]
-        given = "" if typed is None else typed.text(field)
-        label = f"'{name}' is {role}, which this scheme does not know. It is to be"
-        parts.append(frame.select(field, {"": "Choose…", **ways}, given, label=label))
-    parts += [_entry(field, typed, is_free=form.scheme.may_withhold) for field in form.knobs()]
-    for name, fields in form.of_attributes().items():
-        inner: list[object] = [tag("legend", shown_name(name))]
-        if name in form.known:
-            inner.append(_check(form.field_of("both", name), "secret too", form.known[name], typed))
-        inner += [_entry(field, typed) for field in fields]
-        parts.append(tag("fieldset", join(inner), class_="secret"))
-    if form.scheme.may_withhold:
-        words = (
-            "Leave out rows whose secret is too common, instead of refusing. Their absence tells "
-            "the secret, so those people are not protected."
-        )
-        parts.append(_check(form.field_of("withhold"), words, form.withholds, typed))
-    if len(parts) == 1:
-        parts.append(tag("p", "Nothing to set."))
-    return tag("fieldset", join(parts, "\n"), class_="knobs", data_of=form.scheme.name)
-
-
-def _check(name: str, words: str, is_set: bool, typed: Form | None) -> Html:
-    if typed is not None:
-        is_set = bool(typed.text(name))
-    checked = " checked" if is_set else ""
-    box = Html(f'<input type="checkbox" name="{text(name)}" value="yes"{checked}>')
-    return tag("p", tag("label", join([box, " ", words])))
-
-
-def _entry(field: Field, typed: Form | None, *, is_free: bool = False) -> Html:
-    value = "" if field.value is None else field.value
-    if typed is not None:
-        value = typed.text(field.name)
-    knob = field.knob
-    if knob is not None and knob.options is not None:
-        return frame.select(field.name, knob.options, str(value), label=field.label)
-    hint = f"{field.hint}; {field.range.words()}"
-    # what leaving rows out makes possible is not refused by the browser
-    is_bound = not (is_free and knob is not None and knob.key in ("l", "beta"))
-    return frame.entry(
-        field.name,
-        field.label,
-        value,
-        hint=hint,
-        type="number",
-        min=field.range.low if is_bound else None,
-        max=field.range.high if is_bound else None,
-        step=1 if field.is_whole else "any",
-        inputmode="numeric" if field.is_whole else "decimal",
+def _shelf(forms: dict[str, SchemeForm], shelf: Shelf, words: str, sent: Sent) -> Html:
+    """Return schemes that stand one click away; open where one of them is chosen."""
+    listed = [each for each in forms.values() if each.scheme.shelf == shelf]
+    is_open = any(each.scheme.name == sent.chosen for each in listed)
+    return tag(
+        "details",
+        join([tag("summary", words), *(choice(each, sent) for each in listed)]),
+        open="" if is_open else None,
+        class_="more",
     )
 
 
 def save(here: Visit, form: Form) -> Response:
     """Keep the choice, and publish if that was asked for; a preview keeps nothing."""
-    policy = _chosen(here, form)
+    try:
+        policy = _chosen(here, form)
+    except FieldError as error:
+        here.request.state.wrong = {error.field: str(error)}
+        raise
     if form.text("next") == "preview":
         policy.checked()
         return start_preview(here, policy.text())
@@ -199,11 +115,14 @@ def _chosen(here: Visit, form: Form) -> PolicyForm:
     if profile is None:
         raise ParameterError("the data were not looked at yet")
     policy = PolicyForm.load(here.here)
+    policy.refuse_other(form.text(COLUMNS))
     name = form.text("scheme", policy.method["name"])
     if name in SCHEMES:
         SchemeForm(SCHEMES[name], policy, Fit(policy.content, profile)).apply(form)
     elif name != policy.method["name"]:
         raise ParameterError("choose one of the schemes")
+    policy.complete([each["name"] for each in profile["columns"]])
+    read_output(form, policy)
     return policy
 
 
