@@ -21,12 +21,15 @@ STEPS: Final[Mapping[str, str]] = {
     "mask": "Keep first characters, so many",
     "map": "Replace values",
 }
-HINT: Final = (
-    "Steps are done in this order, before anything else. A number or date; for intervals edges "
-    "such as 0, 18, 65, open; for dates year, quarter, month, week, day, hour, minute or second. "
-    "To replace values: a line each, such as Flu = Infection; nothing after = makes a value "
-    "missing, and * = Other stands for all values that no line names. What stands here is "
-    "published with a release."
+HELP: Final = (
+    "Steps are done in their order, before anything else. What stands in them is published with "
+    "a release: name no value there that nobody may know of.",
+    "Nothing above or below: a number, or a date such as 2026-01-31; what lies beyond becomes it.",
+    "Intervals: edges such as 0, 18, 65, open. The last may be open, and the first.",
+    "Dates: year, quarter, month, week, day, hour, minute or second.",
+    "Dates that are shifted move by one secret number of days for each person; this comes first.",
+    "Replaced values: a line each, such as Flu = Infection. Nothing after = makes a value missing; "
+    "* = Other stands for all values that no line names.",
 )
 Rows = list[tuple[str, str]]
 _OPEN: Final = "open"
@@ -98,7 +101,7 @@ def step_of(kind: str, text: str, column: str) -> dict[str, Any]:
     try:
         steps_from_policy([step], column)
     except SchemaError as error:
-        raise InputError(_without_place(str(error))) from None
+        raise InputError(without_place(str(error))) from None
     return step
 
 
@@ -134,6 +137,6 @@ def _map(text: str) -> dict[str, Any]:
     return {"map": values, **rest}
 
 
-def _without_place(words: str) -> str:
+def without_place(words: str) -> str:
     """Return a message without its column, beside whose field it stands."""
     return re.sub(r"^column '.*?', `recode`: ", "", words)

@@ -77,10 +77,7 @@ class _One:
             found["recode"] = None  # which has no use there, and would be refused
         if f"kind-{self.place}" not in self.form.fields:  # the role alone
             return found
-        if "order" in found and found["order"] is not None and not self.text("kind"):
-            found["kind"] = None
-        else:
-            found["kind"] = self._kind(found)
+        found["kind"] = self._kind(found)
         if role is Role.INSENSITIVE and (self.text("keep") == "yes") != bool(self.now.get("keep")):
             found["keep"] = True if self.text("keep") == "yes" else None
         if role in SECRET:
@@ -91,6 +88,8 @@ class _One:
 
     def _kind(self, more: Mapping[str, Any]) -> str | None:
         given = self.text("kind")
+        if given == self.now.get("kind") and _makes_other_kind(more, given):
+            return None  # what was drafted makes room for what is stated now
         if given and given not in list(Kind):
             self.wrong("kind", "choose a kind of the list")
         if given != Kind.ORDINAL and given and more.get("order", self.now.get("order")) is not None:
@@ -130,6 +129,14 @@ class _One:
             self.wrong("flag", "say which cells are sensitive: by a column, or by a rule")
         drawn = {"density": None} if flag or when else {}
         return {"flag": flag or None, "when": when or None} | drawn
+
+
+def _makes_other_kind(more: Mapping[str, Any], kind: str) -> bool:
+    """Whether what was just stated of values gives them another kind."""
+    steps = more.get("recode") or []
+    if more.get("order") is not None or any("bins" in step for step in steps):
+        return kind != Kind.ORDINAL
+    return isinstance(more.get("domain"), Mapping) and kind != Kind.NUMERIC
 
 
 def _read_table_keys(
@@ -197,7 +204,8 @@ def _blamed(
             )
         except SfumatoError:
             continue
-        return FIELD_OF.get(key, key)
+        is_range = key == "domain" and isinstance(keys.get(key), Mapping)
+        return "low" if is_range else FIELD_OF.get(key, key)
     return "role"
 
 

@@ -135,7 +135,10 @@ class SchemeForm:
     def _asked(self, name: str, span: Range) -> dict[str, Any]:
         """Return the l and t of an attribute: its own, the method's, or usual ones."""
         before = self.policy.remembered.asked_of(self.scheme.name, name)
-        sources = [self.policy.attributes[name], self.policy.method]
+        own, method = self.policy.attributes[name], self.policy.method
+        if "l" in method and method["name"] == "lgb":
+            method = {"l": method["l"]}  # which wins where both are given
+        sources = [own] if "k" in own else [own, method]
         if not self.is_current and before.keys() & _NOTHING.keys():
             sources.insert(0, before)
         found = [{key: each.get(key) for key in _NOTHING} for each in sources]

@@ -38,7 +38,8 @@ def text_of(value: Any) -> str:
     """
     plain = value if isinstance(value, str) else spelled(value)
     read = value_of(plain)
-    return plain if read == value and type(read) is type(value) else spelled(value)
+    is_read = bool(plain.strip()) and read == value and type(read) is type(value)
+    return plain if is_read else spelled(value)
 
 
 def lines_of(values: Iterable[Any]) -> str:

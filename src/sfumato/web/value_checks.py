@@ -14,6 +14,7 @@ from sfumato.table import encode
 from sfumato.web.column_values import ColumnValues
 from sfumato.web.hierarchy_levels import attribute_of
 from sfumato.web.policy_form import PolicyForm
+from sfumato.web.recode_form import without_place
 
 # What is said of the values themselves, in the order in which it holds.
 OF_VALUES: Final = ("recode", "kind", "order", "domain")
@@ -36,7 +37,7 @@ def misfit(name: str, keys: Keys, policy: PolicyForm, read: Read) -> tuple[str, 
             try:
                 read({**keys, "recode": listed[:count]})
             except SfumatoError as error:
-                return f"recode-{count - 1}", str(error)
+                return f"recode-{count - 1}", without_place(str(error))
     found = read(keys)
     if found is None:
         return None

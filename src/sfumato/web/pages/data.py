@@ -12,6 +12,7 @@ from sfumato.errors import InputError
 from sfumato.markup import Html, details, join, table, tag, text
 from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to, told
+from sfumato.web.count_words import counted
 from sfumato.web.forms import Form
 from sfumato.web.pages.progress import progress_box
 from sfumato.web.runs import Kind, Run
@@ -40,7 +41,8 @@ def data(here: Visit) -> Response:
         "Data",
         tag(
             "p",
-            f"{profile['rows']:,} rows and {len(profile['columns'])} columns of "
+            f"{counted(profile['rows'], 'row')} and "
+            f"{counted(len(profile['columns']), 'column')} of "
             f"{here.here.source}.",
         ),
         frame.link_button("Next: roles", here.address("roles")),
@@ -56,10 +58,10 @@ def _so_far(here: Visit, run: Run) -> Html:
     seen = None if run.status.state.is_over else run.result(SEEN)
     if seen is None:
         return tag("section", "", id="seen", data_waiting="", hidden="")
-    rows = "" if seen["rows"] is None else f"{seen['rows']:,} rows and "
+    rows = "" if seen["rows"] is None else f"{counted(seen['rows'], 'row')} and "
     words = (
-        f"{rows}{len(seen['columns'])} columns of {here.here.source}. Columns are still being "
-        "counted; roles can be chosen once that is done."
+        f"{rows}{counted(len(seen['columns']), 'column')} of {here.here.source}. Columns are still "
+        "being counted; roles can be chosen once that is done."
     )
     return tag("section", join([tag("p", words), *_tables(seen)], "\n"), id="seen")
 
@@ -73,7 +75,7 @@ def _tables(seen: dict[str, Any]) -> list[Html]:
     preview = seen["preview"]
     return [
         table(["Column", *(name for name, _ in _COUNTED.values())], lines, caption="Columns"),
-        tag("h2", f"The first {len(preview['rows'])} rows"),
+        tag("h2", f"The first {counted(len(preview['rows']), 'row')}"),
         _rows(preview),
     ]
 

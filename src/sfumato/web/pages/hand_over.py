@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
+from sfumato.jobs.policy import Policy
 from sfumato.markup import Html, details, join, tag
 from sfumato.reports.page import command
 from sfumato.web import frame
@@ -17,6 +18,8 @@ from sfumato.web.bench import Visit, done, shown, to
 from sfumato.web.forms import Form
 from sfumato.web.guard import REPORT_POLICY
 from sfumato.web.projects import Project
+from sfumato.web.pseudonym_key import FILE as KEY_FILE
+from sfumato.web.pseudonym_key import needs_key
 from sfumato.web.runs import Kind, Run, runs_of
 from sfumato.web.status import State
 from sfumato.web.work.names import REPORT, REPORT_OF, ZIP
@@ -98,8 +101,9 @@ def _public_page(here: Visit) -> Response:
 def command_lines(run: Run, source: str) -> list[str]:
     """Return the commands that do what a run did, without its seed."""
     data = source if run.data.name.startswith("table.") else str(run.data)
+    key = ["--key-file", KEY_FILE.name] if needs_key(Policy.load(run.policy)) else []
     lines = [
-        ["sfumato", "anonymize", data, "--policy", "policy.yaml", "--out", "release"],
+        ["sfumato", "anonymize", data, "--policy", "policy.yaml", "--out", "release", *key],
         ["sfumato", "audit", "release"],
         ["sfumato", "report", "release", "--original", data, "--policy", "policy.yaml"],
     ]

@@ -12,6 +12,7 @@ from sfumato.schema import HierarchyReport
 from sfumato.web import frame
 from sfumato.web.bench import Visit
 from sfumato.web.builder_form import BUILDERS, DATE_PARTS, NUMBERS
+from sfumato.web.count_words import counted
 from sfumato.web.hierarchy_levels import Levels
 from sfumato.web.tree_edit import LONGEST_LABEL, Rows
 
@@ -40,7 +41,7 @@ def level_tables(levels: Levels) -> Html:
                 caption="What each level makes of the values",
             ),
             details(
-                f"The way up of {len(levels.paths)} values",
+                f"The way up of {counted(len(levels.paths), 'value')}",
                 table(heads, levels.paths, caption="Values and what they become"),
             ),
         ]
@@ -58,10 +59,11 @@ def lacks(here: Visit, report: HierarchyReport, values: int, action: str) -> Htm
     parts: list[object] = []
     if report.missing:
         count = len(report.missing)
+        has, they = ("has", "it has") if count == 1 else ("have", "they have")
         parts += [
             note(
-                f"{count:,} of {values:,} values have no line in the hierarchy. Publishing is "
-                "refused until they have one.",
+                f"{count:,} of {counted(values, 'value')} {has} no line in the hierarchy. "
+                f"Publishing is refused until {they} one.",
                 kind="bad",
             ),
             details(f"The values without a line{_cut(count)}", _listed(report.missing)),
@@ -83,8 +85,8 @@ def lacks(here: Visit, report: HierarchyReport, values: int, action: str) -> Htm
         pairs = [(value, label) for value, label in report.wrong_intervals[:_LISTED]]
         parts += [
             note(
-                f"{count:,} labels read as intervals that do not hold their value; they are taken "
-                "as names only.",
+                f"{counted(count, 'label')} read as intervals that do not hold their value, and "
+                "count as names only.",
                 kind="warning",
             ),
             details(f"These values{_cut(count)}", table(["Value", "Label"], pairs)),

@@ -87,7 +87,7 @@ def _shown(found: dict[str, Any]) -> list[Html]:
         f"A random sample of {rows:,} of {of:,} rows. With all rows, people find their likes more "
         "easily: mostly less is lost."
         if is_sample
-        else f"All {of:,} rows."
+        else ("The only row." if of == 1 else f"All {of:,} rows.")
     )
     numbers: list[tuple[object, object]] = []
     if found["groups"]:

@@ -11,6 +11,7 @@ from sfumato.markup import Html, join, tag
 from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to
 from sfumato.web.forms import Form
+from sfumato.web.option_words import for_a_page
 from sfumato.web.runs import Kind, Run
 from sfumato.web.stage_words import stage_words
 from sfumato.web.status import State
@@ -39,7 +40,7 @@ def progress_box(here: Visit, run: Run, title: str) -> list[Html]:
     status = run.status
     address = here.address(f"runs/{run.id}")
     if status.state.is_over:
-        words = f"{title}: {WORDS[status.state]}. {status.message}"
+        words = f"{title}: {WORDS[status.state]}. {for_a_page(status.message)}"
         again = here.form(f"{address}/again", frame.button("Run it again", kind="plain"))
         return [tag("p", words, class_="box bad", role="alert"), again, *_ways_on(here, run)]
     bar = tag(

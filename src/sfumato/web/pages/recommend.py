@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
@@ -17,7 +17,9 @@ from sfumato.markup import Html, details, join, table, tag
 from sfumato.reports.page import bullets, cards, note
 from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to, told
+from sfumato.web.count_words import counted
 from sfumato.web.forms import Form
+from sfumato.web.option_words import LABELS, for_a_page
 from sfumato.web.pages.preview import adopt
 from sfumato.web.pages.progress import progress_box
 from sfumato.web.runs import Kind, Run, runs_of
@@ -36,14 +38,14 @@ _PRESET_WORDS: Final = {
 }
 _LIMITS: Final = {
     "max_reidentification": (
-        "Highest chance that anybody is recognised",
+        LABELS["max-reidentification"],
         "such as 0.09 or 1/11; empty: as the rule above",
     ),
     "max_inference": (
-        "Highest chance that a secret is guessed",
+        LABELS["max-inference"],
         "such as 0.25 or 1/4; empty: as the rule above, most rules state none",
     ),
-    "max_withheld": ("Share of the rows that may be left out", "such as 0.02; 0 for none"),
+    "max_withheld": (LABELS["max-withheld"], "such as 0.02; 0 for none"),
 }
 
 
@@ -60,7 +62,7 @@ def ask(here: Visit) -> Response:
     low, high = _MINUTES
     minutes = frame.entry(
         "minutes",
-        "Minutes that the search may take",
+        LABELS["minutes"],
         typed.text("minutes"),
         hint=f"from {low:g} to {high:g}; more time tries more",
         type="number",
@@ -84,7 +86,7 @@ def ask(here: Visit) -> Response:
                     [
                         tag("legend", "Limits"),
                         frame.select(
-                            "preset", _PRESET_WORDS, typed.text("preset"), label="Whose rule"
+                            "preset", _PRESET_WORDS, typed.text("preset"), label=LABELS["preset"]
                         ),
                         details("Where these rules come from", sources),
                         *fields,
@@ -135,7 +137,7 @@ def search(here: Visit, form: Form) -> Response:
     try:
         limits_of(preset, people, values, form.text("max_withheld") or 0)
     except ParameterError as error:
-        raise ParameterError(_without_options(str(error))) from None
+        raise ParameterError(for_a_page(str(error))) from None
     minutes = form.number("minutes") or _USUAL_MINUTES
     low, high = _MINUTES
     if not low <= minutes <= high:
@@ -149,13 +151,6 @@ def search(here: Visit, form: Form) -> Response:
     }
     run = here.bench.runner.submit(here.here, Kind.RECOMMEND, options)
     return to(here.address(f"recommend/{run.id}"))
-
-
-def _without_options(words: str) -> str:
-    """Return a message with the fields' names in place of the command line's options."""
-    for key, (label, _) in _LIMITS.items():
-        words = words.replace(f"`--{key.replace('_', '-')}`", f"“{label}”")
-    return words
 
 
 def found(here: Visit) -> Response:
@@ -175,7 +170,7 @@ def found(here: Visit) -> Response:
         _TITLE,
         *parts,
         *_frontier(content),
-        *([tag("h2", "Notes"), bullets(content["notes"])] if content["notes"] else []),
+        *([tag("h2", "Notes"), _told(content["notes"])] if content["notes"] else []),
         tag("p", tag("a", "Search with other limits", href=here.address("recommend"))),
         step="protect",
         message=told(here),
@@ -209,10 +204,15 @@ def _choice(here: Visit, run: Run, content: dict[str, Any]) -> list[Html]:
         tag("h2", f"Recommended: {title}"),
         cards(numbers),
         tag("h3", "Why this one"),
-        bullets(choice["reasons"]),
+        _told(choice["reasons"]),
         use,
         details("The policy file", tag("pre", _lines(choice["policy"]), tabindex=0)),
     ]
+
+
+def _told(lines: Iterable[str]) -> Html:
+    """Return what the search says, with fields in place of the command line's options."""
+    return bullets(for_a_page(line) for line in lines)
 
 
 def _lines(content: str) -> Html:
@@ -230,7 +230,7 @@ def _nothing(content: dict[str, Any]) -> list[Html]:
     words = "Nothing that was tried keeps these limits, so nothing is recommended."
     parts = [note(words, kind="warning")]
     if content["binds"]:
-        parts += [tag("h2", "What stands in the way"), bullets(content["binds"])]
+        parts += [tag("h2", "What stands in the way"), _told(content["binds"])]
     ways = [
         f"{each['words']}, tried with {each['method']}{'; ' if each['note'] else ''}{each['note']}"
         for each in content["relaxations"]
@@ -239,12 +239,15 @@ def _nothing(content: dict[str, Any]) -> list[Html]:
         parts += [tag("h2", "What would do"), bullets(ways)]
     refusals = [f"{method}: {why}" for method, why in content["refusals"].items()]
     if refusals:
-        parts.append(details("Why methods published nothing", bullets(refusals)))
+        parts.append(details("Why methods published nothing", _told(refusals)))
     return parts
 
 
 def _frontier(content: dict[str, Any]) -> list[Html]:
-    tried = f"{len(content['tried'])} candidates were tried on {content['rows']:,} rows"
+    count = len(content["tried"])
+    were = "was" if count == 1 else "were"
+    rows_tried = counted(content["rows"], "row")
+    tried = f"{counted(count, 'candidate')} {were} tried on {rows_tried}"
     judged = f"{tried}; judged by {content['queries']}."
     if not content["frontier"]:
         return [tag("p", judged)]

@@ -22,7 +22,7 @@ from sfumato.web.attribute_form import (
 )
 from sfumato.web.bench import Visit
 from sfumato.web.policy_form import PolicyForm
-from sfumato.web.recode_form import HINT, STEPS, rows_of
+from sfumato.web.recode_form import STEPS, rows_of
 from sfumato.web.role_form import Problems
 
 ROLES: Final = {
@@ -40,6 +40,7 @@ _KINDS: Final = {
     str(Kind.CATEGORICAL): "Categories",
 }
 _FLAG_TYPE: Final = "yes or no"  # what the profile calls the type of flags
+STEPS_HELP: Final = "steps-help"
 _COMES_BACK: Final = ("flag", "when", "l", "t", "keep")
 
 
@@ -134,7 +135,8 @@ def _with_earlier(sheet: Sheet, column: str, keys: Mapping[str, Any]) -> dict[st
         if role != keys["role"]:
             earlier = sheet.policy.remembered.keys_of(column, str(role))
             for key in _COMES_BACK:
-                found.setdefault(key, earlier.get(key))
+                if key in earlier:
+                    found.setdefault(key, earlier[key])
     return found
 
 
@@ -244,9 +246,10 @@ def _steps(sheet: Sheet, place: int, column: str, keys: Mapping[str, Any]) -> Ht
                 class_="step",
             )
         )  # fmt: skip
+    help_ = tag("small", tag("a", "How values are written", href=f"#{STEPS_HELP}"))
     return tag(
         "fieldset",
-        join([tag("legend", _of("Change values first", column)), tag("small", HINT), *drawn]),
+        join([tag("legend", _of("Change values first", column)), *drawn, help_]),
         class_="steps-of",
     )
 

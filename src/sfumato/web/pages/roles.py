@@ -17,8 +17,9 @@ from sfumato.web.attribute_form import sent_rows
 from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.column_values import read_values
 from sfumato.web.forms import Form
-from sfumato.web.pages.role_fields import Sheet, attribute
+from sfumato.web.pages.role_fields import STEPS_HELP, Sheet, attribute
 from sfumato.web.policy_form import COLUMNS, PolicyForm
+from sfumato.web.recode_form import HELP
 from sfumato.web.role_form import Problems, read_roles
 from sfumato.web.runs import Run
 from sfumato.web.value_checks import OF_VALUES, Read, misfit
@@ -60,6 +61,11 @@ def _page(sheet: Sheet, message: tuple[str, str] | None) -> Response:
             _people(sheet),
             _buttons(),
             data_guard="",
+        ),
+        tag(
+            "section",
+            join([tag("h2", "How steps that change values are written"), bullets(HELP)]),
+            id=STEPS_HELP,
         ),
         step="roles",
         message=message,

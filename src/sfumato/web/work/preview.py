@@ -15,6 +15,7 @@ from sfumato.jobs.anonymize import anonymize
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.web.pace import rows_of, seen_pace
+from sfumato.web.pseudonym_key import passing_key
 from sfumato.web.small_files import write_json
 from sfumato.web.work.names import SAMPLED
 from sfumato.web.work.shown import shown_rows
@@ -52,7 +53,7 @@ def _publish_sample(run: Run, report: Report, place: Path) -> None:
     del table
     pq.write_table(sample, place / "sample.parquet")
     report.stage(_STAGES[1])
-    made = anonymize(place / "sample.parquet", run.policy, place / "release")
+    made = anonymize(place / "sample.parquet", run.policy, place / "release", key=passing_key(run))
     report.stage(_STAGES[2])
     release = Release.load(place / "release")
     write_json(

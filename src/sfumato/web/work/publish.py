@@ -12,6 +12,7 @@ from sfumato.jobs.policy import Policy
 from sfumato.jobs.report import report_file
 from sfumato.jobs.trial_findings import Inference, Linkage, Membership, Worth
 from sfumato.web.pace import rows_of, seen_pace
+from sfumato.web.pseudonym_key import project_key
 from sfumato.web.runs import RECORD, Run
 from sfumato.web.small_files import write_json
 from sfumato.web.work.names import JUDGED, RELEASE, REPORT, SECTIONS, ZIP
@@ -34,6 +35,7 @@ def publish(run: Run, report: Report) -> None:
         run.policy,
         run.folder / RELEASE,
         record=run.folder / RECORD,
+        key=project_key(run),
         progress=report.within("publish"),
     )
     judged = report_file(
