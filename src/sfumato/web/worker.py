@@ -24,7 +24,7 @@ from sfumato.web.compiling import watch_compiling
 from sfumato.web.runs import Kind, Run, load_run
 from sfumato.web.status import State, Status
 
-_NICE: Final = 5  # pages come first
+_NICE: Final = 5  # pages come first, and what they wait for
 _PR_SET_PDEATHSIG: Final = 1  # of <linux/prctl.h>
 
 
@@ -90,13 +90,13 @@ class _Part:
 def main(folder: Path) -> int:
     """Do the run in a folder; return 0 if it finished, or why it did not by its status."""
     os.umask(0o077)
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
     _be_ended_with_server()
     threading.Thread(target=_end_with_server, daemon=True).start()
     run = load_run(folder)
     if run is None:
         return 2
+    if hasattr(os, "nice") and not run.kind.is_quick:
+        os.nice(_NICE)
     report = Report(run)
     try:
         _work(run.kind)(run, report)

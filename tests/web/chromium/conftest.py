@@ -1,12 +1,10 @@
-"""One server and one Chromium for all tests of this folder, and a project with two runs.
+"""One server and one Chromium for all tests of this folder, and runs that all of them look at.
 
 The browser ends with the folder: while its loop runs, no other test of this process can have one.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,54 +12,45 @@ from pathlib import Path
 
 import pyarrow.csv
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from benchmarks import chromium
+from benchmarks.served import Served
 from sfumato.datasets import hospital
-from web.chromium.served import Served
-from web.chromium.walk import Walk
+from web.chromium.walk import PATIENCE, Walk
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARTEFACTS = Path(__file__).parents[3] / ".artifacts" / "workbench"
 REBOUND = "rebound.example"  # a name of somebody else's that leads to this machine
 COLUMNS = ["name", "age", "sex", "zipcode", "disease", "zipcode_private"]
-_QUIET = (
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
-)
+ROWS = 500
+SHARED = ("arp", "merging")  # runs of one project; others have a project each
+ALONE = ("lgb", "slppa", "sensitive-qid")
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
-    # its own sandbox needs rights that root and containers do not give
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=[*_QUIET, *sandbox], chromium_sandbox=False
-        )
+    if chromium.CHROMIUM is None:
+        pytest.skip(chromium.MISSING)
+    expect.set_options(timeout=PATIENCE)
+    with chromium.opened(f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1") as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="package")
 def served(browser, tmp_path_factory) -> Iterator[Served]:
     workbench = Served(tmp_path_factory.mktemp("workbench"))
-    workbench.start()
-    yield workbench
-    workbench.stop()
+    try:
+        workbench.start()
+        yield workbench
+    finally:
+        workbench.stop()
 
 
 @pytest.fixture(scope="package")
 def people(tmp_path_factory) -> Path:
     """A small file, so that runs take seconds; some cells are marked as private."""
     path = tmp_path_factory.mktemp("people") / "people.csv"
-    pyarrow.csv.write_csv(hospital(500).select(COLUMNS), path)
+    pyarrow.csv.write_csv(hospital(ROWS).select(COLUMNS), path)
     return path
 
 
@@ -76,12 +65,13 @@ def walk(browser, served) -> Iterator[Walk]:
 def _visit(browser: Browser, served: Served) -> Iterator[Walk]:
     # without motion, colours are what they are at once
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    one = Walk(page, served.base)
-    page.on("console", lambda said: one.complaints.extend(_complaint(said)))
-    page.on("pageerror", lambda error: one.complaints.append(str(error)))
-    page.goto(served.address)
+    context.set_default_timeout(PATIENCE)
     try:
+        page = context.new_page()
+        one = Walk(page, served.base)
+        page.on("console", lambda said: one.complaints.extend(_complaint(said)))
+        page.on("pageerror", lambda error: one.complaints.append(str(error)))
+        page.goto(served.address)
         yield one
     finally:
         context.close()
@@ -95,31 +85,56 @@ def _complaint(said) -> list[str]:
 
 
 @dataclass
-class Told:
-    """A project with two finished runs, and a search for a policy that may go on."""
+class Started:
+    """What takes long, by addresses: a run of each scheme, and a search for a policy."""
 
-    project: str
-    runs: list[str]
+    project: str  # of the runs of `SHARED`
+    runs: dict[str, str]
     search: str
 
 
 @pytest.fixture(scope="package")
-def told(browser, served, people) -> Told:
+def started(browser, served, people) -> Started:
+    """Ask for all of it at once: it goes on while tests look at pages."""
     with _visit(browser, served) as one:
-        project = one.upload(people).removeprefix(served.base)
-        runs = []
-        for scheme in ("arp", "merging"):
+        project, runs = one.upload(people).removeprefix(served.base), {}
+        for scheme in SHARED:
             one.page.goto(f"{served.base}{project}/data")
-            runs.append(one.publish(scheme).removeprefix(served.base))
+            runs[scheme] = one.publish(scheme)
+        for scheme in ALONE:
+            alone = one.upload(people)
+            runs[scheme] = one.publish(scheme)
+        # in a project of its own: what it finds takes the place of the policy
+        one.page.goto(f"{alone}/recommend")
+        one.page.get_by_label("Whose rule").select_option("")
+        one.page.get_by_label("Highest chance that anybody is recognised").fill("0.5")
+        one.page.get_by_label("Minutes").fill("0.5")
+        one.button("Search")
+        one.wait(one.page.locator("[data-poll]"), "a search that goes on")
+        search = one.page.url
+    return Started(
+        project,
+        {scheme: run.removeprefix(served.base) for scheme, run in runs.items()},
+        search.removeprefix(served.base),
+    )
+
+
+@dataclass
+class Told:
+    """A project with two finished runs."""
+
+    project: str
+    runs: list[str]
+
+
+@pytest.fixture(scope="package")
+def told(browser, served, started) -> Told:
+    runs = [started.runs[scheme] for scheme in SHARED]
+    with _visit(browser, served) as one:
         for run in runs:
             one.page.goto(served.base + run)
             one.finished()
-        one.page.goto(f"{served.base}{project}/recommend")
-        one.page.get_by_label("Minutes").fill("0.5")
-        one.button("Search")
-        one.page.locator("[data-poll]").wait_for()
-        search = one.page.url.removeprefix(served.base)
-    return Told(project, runs, search)
+    return Told(started.project, runs)
 
 
 @pytest.fixture(scope="package")

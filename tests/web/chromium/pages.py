@@ -1,4 +1,4 @@
-"""What is looked for on a page: findings of axe that keep somebody out."""
+"""What is looked for on a page: nothing that keeps somebody out (axe), readable on a phone."""
 
 from __future__ import annotations
 
@@ -13,3 +13,14 @@ def serious(page) -> list[str]:
         for each in found
         if each["impact"] in ("serious", "critical")
     ]
+
+
+def check(page, picture, name: str) -> None:
+    """Keep pictures of a page, and find nothing wrong with it, wide or narrow, light or dark."""
+    picture(page, name)
+    # the last picture was that of a phone
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "cut on a phone"
+    assert serious(page) == [], "dark, on a phone"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+    assert serious(page) == []

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from web.chromium.pages import serious
-from web.chromium.walk import PATIENCE
+from web.chromium.pages import check
 
 # Pages by their addresses: of the server, a project, its first or second run.
 ADDRESSES = {
@@ -53,7 +52,7 @@ def test_a_preview_appears_beside_the_choice(walk, served, told, picture):
     walk.page.locator("input[name=scheme][value=arp]").check()
     walk.page.get_by_label("Possible secrets (l)").first.fill("2")
     walk.button("Show a preview")
-    walk.page.locator("#preview h2").wait_for(timeout=PATIENCE)
+    walk.page.locator("#preview h2").wait_for()
     check(walk.page, picture, "protect-preview")
 
 
@@ -71,14 +70,6 @@ def test_a_hierarchy_is_tried_and_told_what_is_wrong(walk, served, told, picture
     check(walk.page, picture, "roles-refused")
 
 
-def test_a_recommendation_keeps_nobody_out(walk, served, told, picture):
-    walk.page.goto(served.base + told.search)
-    over = walk.page.get_by_text("Search with other limits").or_(walk.page.get_by_role("alert"))
-    over.first.wait_for(timeout=PATIENCE)
-    expect(walk.page.get_by_role("alert")).to_have_count(0)
-    check(walk.page, picture, "recommended")
-
-
 def test_the_keyboard_leads_past_the_steps(walk, served, told):
     page = walk.page
     page.goto(f"{served.base}{told.project}/roles")
@@ -90,18 +81,3 @@ def test_the_keyboard_leads_past_the_steps(walk, served, told):
     expect(page.get_by_role("button", name="Next: protect").first).to_be_focused()
     page.keyboard.press("Enter")
     walk.title("Protect")
-
-
-def test_the_report_shows_under_its_own_policy(walk, served, told, picture):
-    walk.page.goto(f"{served.base}{told.runs[0]}/report.html")
-    picture(walk.page, "report")
-
-
-def check(page, picture, name: str) -> None:
-    picture(page, name)
-    # the last picture was that of a phone
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "cut on a phone"
-    assert serious(page) == [], "dark, on a phone"
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.emulate_media(color_scheme="light")
-    assert serious(page) == []

@@ -7,7 +7,6 @@ import re
 from playwright.sync_api import expect
 
 from web.chromium.pages import serious
-from web.chromium.walk import PATIENCE
 
 
 def test_a_run_is_cancelled_and_leaves_no_release(walk, picture):
@@ -17,7 +16,7 @@ def test_a_run_is_cancelled_and_leaves_no_release(walk, picture):
     assert serious(walk.page) == []
     picture(walk.page, "running")
     walk.button("Cancel")
-    expect(walk.page.get_by_role("alert")).to_contain_text("cancelled", timeout=PATIENCE)
+    expect(walk.page.get_by_role("alert")).to_contain_text("cancelled")
     assert serious(walk.page) == []
     picture(walk.page, "cancelled")
     assert walk.page.request.get(f"{run}/release.zip").status == 404
@@ -28,7 +27,7 @@ def test_a_project_is_reopened_after_the_server_has_ended(walk, served, told):
     page.goto(served.base + told.project + "/data")
     went_on = walk.publish("lgb").removeprefix(served.base)
     served.stop(at_once=True)
-    expect(page.locator("#remaining")).to_contain_text("does not answer", timeout=PATIENCE)
+    expect(page.locator("#remaining")).to_contain_text("does not answer")
     served.start()
     page.goto(served.base)
     walk.complaints.clear()  # that nobody answered is what the browser has to say here
@@ -47,4 +46,4 @@ def test_a_project_is_reopened_after_the_server_has_ended(walk, served, told):
     walk.button("Run it again")
     page.wait_for_url(re.compile(r"/runs/(?!" + went_on.rpartition("/")[2] + ")"))
     walk.button("Cancel")
-    expect(page.get_by_role("alert")).to_contain_text("cancelled", timeout=PATIENCE)
+    expect(page.get_by_role("alert")).to_contain_text("cancelled")

@@ -6,12 +6,14 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page
+from playwright.sync_api import TimeoutError as TooLate
 
 import sfumato
 
-# Runs compile kernels in a fresh tree; machines of tests are shared.
-PATIENCE = 300_000
+# Milliseconds. Runs compile kernels in a fresh tree; machines of tests are shared.
+PATIENCE = 240_000
+_SHOWN = 600
 
 
 @dataclass
@@ -29,13 +31,24 @@ class Walk:
     def link(self, words: str) -> None:
         self._click(self.page.get_by_role("link", name=words, exact=True))
 
-    def _click(self, found) -> None:
+    def wait(self, found: Locator, what: str) -> Locator:
+        """Return what is on the page now or after a while; if it never is, say what is instead."""
+        try:
+            found.first.wait_for(timeout=PATIENCE)
+        except TooLate:
+            seen = self.page.locator("body").inner_text()[:_SHOWN]
+            late = f"{what} was not there after {PATIENCE // 1000} s"
+            raise AssertionError(f"{late}; {self.page.url} says: {seen}") from None
+        return found.first
+
+    def _click(self, found: Locator) -> None:
         self.clicks += 1
-        found.first.click(timeout=PATIENCE)
+        self.wait(found, "what is to be clicked").click()
 
     def title(self, words: str) -> None:
         """Wait for a page by its heading."""
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(words, timeout=PATIENCE)
+        headings = self.page.get_by_role("heading", level=1)
+        self.wait(headings.filter(has_text=words), f"the page '{words}'")
 
     def upload(self, path: Path) -> str:
         """Open a file; return the address of its project."""
@@ -46,7 +59,7 @@ class Walk:
 
     def looked_at(self) -> str:
         """Wait until the data were looked at; return the address of the project."""
-        self.page.get_by_role("link", name="Next: roles").first.wait_for(timeout=PATIENCE)
+        self.wait(self.page.get_by_role("link", name="Next: roles"), "the look at the data")
         return self.page.url.rpartition("/")[0]
 
     def publish(self, scheme: str | None = None) -> str:
@@ -57,7 +70,7 @@ class Walk:
         if scheme is not None:
             self._choose(scheme)
         self.button("Publish")
-        self.page.locator("#told, [data-poll], #attacks").first.wait_for(timeout=PATIENCE)
+        self.wait(self.page.locator("#told, [data-poll], #attacks"), "the run")
         assert "/runs/" in self.page.url, self.page.locator("#told").inner_text()
         return self.page.url
 
@@ -71,8 +84,8 @@ class Walk:
 
     def finished(self) -> None:
         """Wait until the run of the open page was judged."""
-        over = self.page.locator("a:has-text('Download the release'), .box.bad[role=alert]").first
-        over.wait_for(timeout=PATIENCE)
+        over = self.page.locator("a:has-text('Download the release'), .box.bad[role=alert]")
+        over = self.wait(over, "the end of the run")
         assert self.page.locator(".box.bad[role=alert]").count() == 0, over.inner_text()
 
     def download(self, folder: Path) -> Path:

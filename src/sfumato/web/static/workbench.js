@@ -6,7 +6,7 @@ function poll(box) {
   const share = box.querySelector("#share");
   const stage = box.querySelector("#stage");
   const remaining = box.querySelector("#remaining");
-  let pause = 400;
+  let pause = 200;
   async function look() {
     try {
       const answer = await fetch(box.dataset.poll, { headers: { accept: "application/json" } });
