@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from sfumato.web.forms import Form
 from sfumato.web.knobs import K, L
 from sfumato.web.policy_form import PolicyForm
 from sfumato.web.runs import Kind, runs_of
+from sfumato.web.scheme_fields import FieldError
 from sfumato.web.scheme_fit import Fit
 from sfumato.web.scheme_form import SchemeForm
 from sfumato.web.schemes import SCHEMES
@@ -55,7 +57,7 @@ def policy(tmp_path, method: str = "mondrian", **roles: dict) -> PolicyForm:
 def applied(form: PolicyForm, scheme: str, **typed: str) -> dict:
     """Return the policy's content after a scheme was chosen and its fields sent."""
     fit = Fit(form.content, PROFILE)
-    fields = {f"{scheme}-{key.replace('_', '-')}": value for key, value in typed.items()}
+    fields = {f"{scheme}-{re.sub('_(?=[0-9])', '-', key)}": v for key, v in typed.items()}
     SchemeForm(SCHEMES[scheme], form, fit).apply(Form(fields))
     form.checked()
     return form.content
@@ -197,7 +199,128 @@ def test_what_stands_in_the_way_is_said_in_plain_words(tmp_path, change, scheme,
     assert Fit(policy(tmp_path).content, PROFILE).obstacle(SCHEMES["mondrian"]) is None
 
 
+def test_shared_sets_have_room_for_the_commonest_value(tmp_path):
+    fit = Fit(policy(tmp_path).content, PROFILE)
+    span = fit.of_l(SCHEMES["rating"], "disease")
+    assert (span.low, span.high) == (2, 4)  # 100 rows, 24 with one value: no five groups
+    assert fit.of_l(SCHEMES["rating"], "age").high == 49
+    content = applied(policy(tmp_path), "rating", both_0="yes", l_0="6", l_2="4")
+    assert content["method"] == {"name": "rating"}
+    assert content["attributes"]["age"]["l"] == 6
+    with pytest.raises(ParameterError, match="from 2 to 4"):
+        applied(policy(tmp_path), "rating", l_2="5")
+
+
+def test_noisy_counts_need_domains_that_the_data_do_not_tell(tmp_path):
+    form = policy(tmp_path)
+    assert "what 'age' can be" in Fit(form.content, PROFILE).obstacle(SCHEMES["dp"])
+    for name, domain in STATED.items():
+        form.set(name, domain=domain)
+    assert Fit(form.content, PROFILE).obstacle(SCHEMES["dp"]) is None
+    assert applied(form, "dp", epsilon="0.5")["method"] == {"name": "dp", "epsilon": 0.5}
+    with pytest.raises(ParameterError, match=re.escape("from 0.0001 to 1000")):
+        applied(form, "dp", epsilon="0")
+    form.attributes["extra"] = {"role": "insensitive", "keep": True}
+    assert "'extra' exactly" in Fit(form.content, PROFILE).obstacle(SCHEMES["dp"])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "typed", "parameters"),
+    [
+        ("slicing", {"columns": "[[age], [sex]]"}, {"columns": [["age"], ["sex"]]}),
+        ("slicing", {"columns": "1", "variant": "distinct"}, {"columns": 1, "variant": "distinct"}),
+        ("aip", {"initial": "[age]"}, {"initial": ["age"]}),
+        ("arp", {"initial": "mondrian", "residues": "neighbours"}, {"initial": "mondrian"}),
+        ("merging", {"fakes": "5%", "expected": "null"}, {"fakes": "5%", "expected": None}),
+        (
+            "merging",
+            {"incompatible": "sex = 'M' AND disease = 'X'\n\nage < 9 AND disease = 'Y'"},
+            {"incompatible": ["sex = 'M' AND disease = 'X'", "age < 9 AND disease = 'Y'"]},
+        ),
+        ("mondrian", {"strict": "false", "cut": "median"}, {"strict": False, "cut": "median"}),
+        ("mondrian", {"suppression": "0", "distance": "equal"}, {"suppression": 0}),
+        ("asn", {"beta": "0.5", "gamma": "0.2"}, {"beta": 0.5, "gamma": 0.2}),
+        ("probabilistic", {"d": "1", "sample": "1"}, {"d": 1, "sample": 1}),
+        ("hybrid", {"perturb": "0"}, {"perturb": 0}),
+        ("pram", {"keep_of": "{sex: 0.6}", "kind": "invariant"}, {"keep_of": {"sex": 0.6}}),
+        ("slppa", {"cap": "null"}, {"cap": None}),
+    ],
+)
+def test_rare_parameters_come_into_the_policy(tmp_path, scheme, typed, parameters):
+    form = policy(tmp_path)
+    if "distance" in typed:
+        form.set("disease", l=None, t=0.3)
+    found = applied(form, scheme, **typed)["method"]
+    assert found.items() >= parameters.items()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "typed", "field"),
+    [
+        ("slicing", {"columns": "[[age"}, "slicing-columns"),
+        ("mondrian", {"cut": "here"}, "mondrian-cut"),
+        ("dp", {"epsilon": "none"}, "dp-epsilon"),
+        ("mondrian", {"suppression": "1.5"}, "mondrian-suppression"),
+    ],
+)
+def test_what_is_no_value_is_told_with_its_field(tmp_path, scheme, typed, field):
+    form = policy(tmp_path)
+    for name, domain in STATED.items():
+        form.set(name, domain=domain)
+    with pytest.raises(FieldError) as told:
+        applied(form, scheme, **typed)
+    assert told.value.field == field
+
+
+def test_a_scheme_that_comes_back_has_its_parameters(tmp_path):
+    form = policy(tmp_path)
+    form.set("disease", l=2.5, variant="entropy")
+    form.set_method("mondrian", k=7, strict=False, cut="median")
+    before = copy.deepcopy(form.content)
+    applied(form, "arp")
+    form.remembered.note(before, form.content)
+    assert "variant" not in form.attributes["disease"]
+    assert applied(form, "mondrian") == before
+    # what only steers goes with what was emptied
+    assert "variant" not in applied(form, "mondrian", l_2="")["attributes"]["disease"]
+
+
 # Pages
+
+
+def test_all_methods_are_offered_and_further_guarantees_kept(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    address = f"/p/{project.id}/protect"
+    page = visitor.get(address)
+    for name in METHODS:
+        assert f'type="radio" name="scheme" value="{name}"' in page.text
+    assert page.text.index(">More methods<") < page.text.index(">Methods that papers compare with<")
+    claim = "{model: delta-presence, minimum: 0, maximum: 0.5}"
+    fields = {"scheme": "mondrian", "output-format": "csv", "guarantees": f"{claim}\r\n"}
+    assert visitor.post(address, fields).status == 200
+    content = PolicyForm.load(project).content
+    assert content["guarantees"] == [{"model": "delta-presence", "minimum": 0, "maximum": 0.5}]
+    assert content["output"] == {"format": "csv", "formula_guard": False}
+    answer = visitor.post(address, fields | {"guarantees": "always"})
+    assert answer.status == 422
+    assert 'aria-describedby="problem-guarantees"' in answer.text
+    fields = {"scheme": "mondrian", "output-format": "", "output-guard": "yes", "guarantees": ""}
+    assert visitor.post(address, fields).status == 200
+    content = PolicyForm.load(project).content
+    assert "guarantees" not in content
+    assert content["output"] == {"formula_guard": True}
+
+
+def test_a_wrong_parameter_is_told_beside_its_field(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    address = f"/p/{project.id}/protect"
+    visitor.get(address)
+    answer = visitor.post(address, {"scheme": "slicing", "slicing-columns": "[[age"})
+    assert answer.status == 422
+    assert 'id="problem-slicing-columns"' in answer.text
+    assert 'name="slicing-columns" value="[[age"' in answer.text
 
 
 def test_the_page_shows_plain_words_ranges_and_terms(house, people):

@@ -119,3 +119,25 @@ def test_limits_that_are_none_are_refused_at_once(house, people, fields, words):
     assert words in answer.words
     assert "--" not in answer.words
     assert runs_of(project, Kind.RECOMMEND) == []
+
+
+def test_notes_speak_of_fields_not_of_options(house, people):
+    visitor = house.visitor()
+    notes = ["no time was left; give more --minutes", "ask for; state --max-inference"]
+    binds = ["without --max-reidentification 0.2"]
+    project, run = searched(house, visitor, people, outcome(notes=notes, binds=binds))
+    page = visitor.get(f"/p/{project.id}/recommend/{run.id}")
+    assert "--" not in page.words
+    assert "search again with more minutes" in page.words
+    assert "state “Highest chance that a secret is guessed”" in page.words
+    assert "“Highest chance that anybody is recognised” 0.2" in page.words
+    assert "1 candidate was tried on 40 rows" in page.words
+
+
+def test_a_refused_search_speaks_of_fields(house, people):
+    visitor = house.visitor()
+    project, run = searched(house, visitor, people, outcome())
+    said = "limits; give more --minutes (the first runs also compile)"
+    replace(run.status, state=State.REFUSED, message=said).write(run.folder)
+    page = visitor.get(f"/p/{project.id}/recommend/{run.id}")
+    assert "limits; search again with more minutes (the first" in page.words

@@ -18,6 +18,7 @@ from sfumato.web.tree_edit import LONGEST_LABEL, Rows
 
 MOST_TICKED: Final = 1_000
 _LISTED: Final = 200
+_SHOWN_AT_ONCE: Final = 20
 
 
 def level_tables(levels: Levels) -> Html:
@@ -66,7 +67,16 @@ def lacks(here: Visit, report: HierarchyReport, values: int, action: str) -> Htm
                 f"Publishing is refused until {they} one.",
                 kind="bad",
             ),
-            details(f"The values without a line{_cut(count)}", _listed(report.missing)),
+            tag(
+                "details",
+                join(
+                    [
+                        tag("summary", f"The values without a line{_cut(count)}"),
+                        _listed(report.missing),
+                    ]
+                ),
+                open="" if count <= _SHOWN_AT_ONCE else None,
+            ),
             here.form(
                 action,
                 frame.entry(

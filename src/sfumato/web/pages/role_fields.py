@@ -161,9 +161,13 @@ def _more(sheet: Sheet, place: int, column: str, keys: Mapping[str, Any], chosen
     fields: list[object] = []
     if role is Role.IDENTIFIER:
         fields += _pseudonym(sheet, place, column, keys)
-    fields += [_setting(sheet, place, column, keys, each) for each in settings_of(role)]
     if role in CODED:
-        fields += [_domain(sheet, place, column, keys), _steps(sheet, place, column, keys)]
+        fields += [_steps(sheet, place, column, keys), _domain(sheet, place, column, keys)]
+    fields += [
+        _setting(sheet, place, column, keys, each)
+        for each in settings_of(role)
+        if _has_use(each.key, keys) or f"{each.key}-{place}" in sheet.typed
+    ]
     said = [each for each in keys if each in _told(role)]
     count = f" ({len(said)} set)" if said else ""
     names = {field for at, field in sheet.problems if at == place}
@@ -184,6 +188,13 @@ def _more(sheet: Sheet, place: int, column: str, keys: Mapping[str, Any], chosen
 def _told(role: Role) -> set[str]:
     own = {each.key for each in settings_of(role)}
     return own | ({"pseudonym"} if role is Role.IDENTIFIER else {"domain", "recode"})
+
+
+def _has_use(key: str, keys: Mapping[str, Any]) -> bool:
+    """Whether a setting is set or could be: levels are of hierarchies, widths of ranges."""
+    if key in keys or key not in ("max_level", "max_width"):
+        return True
+    return (key == "max_level") == ("hierarchy" in keys)
 
 
 def _is_rare(field: str) -> bool:
