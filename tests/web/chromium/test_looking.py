@@ -16,7 +16,8 @@ COUNTED = ("missing", "distinct", "commonest", "bars", "others", "is_range")
 def test_columns_are_filled_in_as_they_are_counted(walk, served, people, picture):
     """A copy of a project whose look is over: its files tell the story again, step by step."""
     project = walk.upload(people).rpartition("/")[2]
-    shutil.copytree(served.folder / project, served.folder / "looking")
+    kept = shutil.ignore_patterns("scratch", ".*")  # but what a process may still be at
+    shutil.copytree(served.folder / project, served.folder / "looking", ignore=kept)
     (run,) = (served.folder / "looking" / "runs").iterdir()
     profile, status = (json.loads((run / f"{n}.json").read_text()) for n in ("profile", "status"))
     seen = {key: profile[key] for key in ("rows", "columns", "preview")}
