@@ -1,4 +1,4 @@
-"""A synthetic census with diseases of any size, as a Parquet data set with a policy for each method.
+"""A synthetic census of any size with diseases: a Parquet data set, a policy for each method.
 
     python -m benchmarks.big_data FOLDER --rows 50000000
 
@@ -46,7 +46,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "occupation": "occupation",
     "hours_per_week": "hours_per_week",
 }
-# What the policies say beside roles and hierarchies: one protection, as each method is asked for it.
+# What policies say beside roles and hierarchies: one protection, as each method is asked for it.
 METHODS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "mondrian": {"method": {"name": "mondrian", "k": K}, SECRET: {"l": L}},
     "anatomy": {"method": {"name": "anatomy"}, SECRET: {"l": L}},
