@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sfumato.databases.session import read_source
+from sfumato.databases.source import Source
 from sfumato.errors import InputError
 from sfumato.io.csv_files import join_csv, read_csv
 from sfumato.io.excel_files import SUFFIXES as EXCEL
@@ -52,11 +54,12 @@ _SHEET = re.compile(rf"(?P<file>.*({'|'.join(map(re.escape, EXCEL))}))#(?P<sheet
 
 
 def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = None) -> pa.Table:
-    """Return the table in a file, or in all files of a folder or pattern.
+    """Return the table in a file, in all files of a folder or pattern, or in a database.
 
     Reads CSV, Parquet, workbooks (`file.xlsx#sheet` names the sheet), SPSS, Stata and SAS. The
     parts of a table have the same format and columns; they are joined in the order of their names.
     Folders such as `year=2020` below what is named are a column. `columns` chooses some of them.
+    A table or query of a database is `ADDRESS#schema.table` or `ADDRESS#SELECT …`.
 
     Refuses (InputError) what is missing, unreadable, empty, of an unknown format or damaged; the
     message names files, columns and lines, never a cell. EngineUnavailable where the reader of a
@@ -69,7 +72,8 @@ def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = Non
             if name not in table.column_names:
                 close = get_close_matches(name, table.column_names, n=1, cutoff=0.5)
                 hint = f"; did you mean '{close[0]}'?" if close else ""
-                raise InputError(f"{path}: there is no column '{name}'{hint}")
+                place = Source.of(path) or path
+                raise InputError(f"{place}: there is no column '{name}'{hint}")
         table = table.select(wanted)
     return table.to_table() if isinstance(table, LazyTable) else table
 
@@ -81,6 +85,11 @@ def open_table(path: str | os.PathLike[str]) -> Columns:
 
     Refuses what `read_table` refuses.
     """
+    if (source := Source.of(path)) is not None:
+        found = read_source(source)
+        if found.num_rows == 0:
+            raise InputError(f"{source}: there are no rows; there is nothing to publish")
+        return found
     place, sheet = _place(os.fspath(path))
     files = _files(place)
     try:
@@ -124,7 +133,10 @@ def _read(files: Sequence[Path], format: _Format, sheet: str | None, cells: Cell
 
 def _files(path: str) -> list[Path]:
     if "://" in path:
-        raise InputError("databases cannot be read by this version; export the table to a file")
+        raise InputError(
+            "unknown kind of database; write postgresql://user@host/database, or export the table "
+            "to a file"
+        )
     place = Path(path)
     if place.is_dir():
         return _files_of_folder(place)

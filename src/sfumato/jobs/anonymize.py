@@ -19,6 +19,7 @@ from sfumato.jobs.publication import (
     Publication,
     about_loss,
     group_count,
+    place_of,
     refuse_occupied,
     refuse_own_fault,
     save,
@@ -66,7 +67,7 @@ def anonymize(
     arose before the run; they go into its record. Refuses (SfumatoError) whatever stands in the
     way; the folder and the record then do not appear.
     """
-    path, record_path = Path(out), None if record is None else Path(record)
+    path, record_path = place_of(out, format), None if record is None else Path(record)
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
     refuse_occupied(path, force)
