@@ -20,7 +20,11 @@ from sfumato.extras import reader
 _ARRIVING = "arriving rows"
 _FAILED = "the database refused or failed"
 # A query sees the tables of the file alone: no other files, nothing of this program.
-_CLOSED = {"enable_external_access": "false", "python_enable_replacements": "false"}
+_CLOSED = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "enable_progress_bar": "false",  # it would be printed into the output of a command
+}
 _WORDS = {
     "ParserException": "this is not valid SQL; give one SELECT",
     "CatalogException": "there is no such table, schema or function",
@@ -133,6 +137,7 @@ class DuckdbSession:
         with _refusing(self._address):
             found = self._connection.sql(f"SELECT * FROM {quoted(schema, table)}")
             batches = pa.RecordBatchReader.from_stream(found)
+            # without rows there would be no batch, and nobody would know the columns
             yield batches.schema.empty_table()
             for batch in batches:
                 yield pa.Table.from_batches([batch])

@@ -35,6 +35,8 @@ def _plain(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     name = type_name(field)
     if name == "numeric":
         return _decimals(_storage(column), _limit(field))
+    if name == "_numeric" and not column.num_chunks:
+        return pa.chunked_array([], pa.list_(pa.decimal128(_MOST, 0)))
     if name == "_numeric":
         lists = column.combine_chunks()
         members = pa.chunked_array([_bare(lists.values)])

@@ -112,7 +112,8 @@ class PostgresSession:
         with self.refusing():
             self._cursor.execute(f"SELECT * FROM {quoted(schema, table)}")
             batches = self._cursor.fetch_record_batch()
-            yield plain_columns(batches.schema.empty_table())
+            # without rows there would be no batch, and nobody would know the columns
+            yield plain_columns(pa.Table.from_batches([], batches.schema))
             for batch in batches:
                 yield plain_columns(pa.Table.from_batches([batch]))
 

@@ -44,6 +44,7 @@ def save(release: Release, address: Address, *, force: bool = False) -> None:
     schema = _schema(address)
     with session(address, writing=True) as here:
         here.hold(schema)
+        here.refuse_names([schema])
         found = here.holdings(schema)
         _refuse_occupied(here, address, found, force)
         if found is None:

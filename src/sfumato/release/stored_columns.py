@@ -94,20 +94,18 @@ def as_stored(column: pa.Array, form: Stored) -> pa.Array:
 
 
 def restored(column: pa.ChunkedArray, dtype: pa.DataType) -> pa.ChunkedArray:
-    """Return a column as it was read, in the type of a release; texts and lists stay.
+    """Return a column as it was read, in the type of a release; texts stay.
 
     ValueError or pa.ArrowException where its values do not fit.
     """
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         is_empty = pa.types.is_null(dtype) and column.null_count == len(column)
-        return column.cast(pa.null()) if is_empty else column
+        return pa.chunked_array([pa.nulls(len(column))]) if is_empty else column
     if pa.types.is_list(column.type):
-        inner = column.type.value_type
-        if pa.types.is_decimal(inner) and not pa.types.is_decimal(dtype):
-            return column.cast(pa.list_(dtype))
-        if pa.types.is_integer(inner) and pa.types.is_temporal(dtype):
-            return column.cast(pa.list_(pa.int64())).cast(pa.list_(dtype))
-        return column
+        lists = column.combine_chunks()
+        members = restored(pa.chunked_array([lists.flatten()]), dtype).combine_chunks()
+        mask = lists.is_null() if lists.null_count else None
+        return pa.chunked_array([pa.ListArray.from_arrays(list_offsets(lists), members, mask=mask)])
     if pa.types.is_integer(column.type) and pa.types.is_temporal(dtype):
         return column.cast(pa.int64()).cast(dtype)
     return column.cast(dtype)
