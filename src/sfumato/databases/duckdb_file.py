@@ -20,11 +20,9 @@ from sfumato.extras import reader
 _ARRIVING = "arriving rows"
 _FAILED = "the database refused or failed"
 # A query sees the tables of the file alone: no other files, nothing of this program.
-_CLOSED = {
-    "enable_external_access": "false",
-    "python_enable_replacements": "false",
-    "enable_progress_bar": "false",  # it would be printed into the output of a command
-}
+_CLOSED = {"enable_external_access": "false", "python_enable_replacements": "false"}
+# It would be printed into the output of a command.
+_SILENT = "SET enable_progress_bar = false"
 _WORDS = {
     "ParserException": "this is not valid SQL; give one SELECT",
     "CatalogException": "there is no such table, schema or function",
@@ -45,7 +43,9 @@ def _connected(address: Address, *, writing: bool) -> Any:
     if not path.parent.is_dir():
         raise InputError(f"'{path.parent}' is not a folder; create it first")
     try:
-        return duckdb.connect(str(path), read_only=not writing, config=_CLOSED)
+        connection = duckdb.connect(str(path), read_only=not writing, config=_CLOSED)
+        connection.execute(_SILENT)
+        return connection
     except duckdb.Error as error:
         in_use = "lock" in str(error).lower() or "already open" in str(error).lower()
         words = "another program has it open" if in_use else "this is not a DuckDB file"
