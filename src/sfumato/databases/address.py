@@ -30,9 +30,11 @@ _SUFFIXES: dict[str, Engine] = {
     ".db": "sqlite",
 }
 _SERVER = re.compile(r"postgres(ql)?:", re.IGNORECASE)
+_HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[^:@/?#,\[\]]*)(?::[0-9]*)?"
+# Strict, so that no password in an odd place is taken for something else and shown.
 _PARTS = re.compile(
-    r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)@)?(?P<host>[^@/?#]*)"
-    r"(?:/(?P<database>[^@/?#]*)(?:/(?P<schema>[^@/?#]*))?/?)?(?:\?(?P<options>[^#]*))?",
+    rf"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)@)?(?P<host>{_HOST}(?:,{_HOST})*)"
+    r"(?:/(?P<database>[^@/?#]*)(?:/(?P<schema>[^@/?#]*))?/?)?(?:\?(?P<options>[^#@]*))?",
     re.IGNORECASE,
 )
 _IN_FILE = re.compile(r"(?P<engine>duckdb|sqlite):(?P<rest>(?!//).+)", re.IGNORECASE | re.DOTALL)
@@ -72,6 +74,14 @@ class Address:
             return _on_server(text)
         stated = _IN_FILE.fullmatch(text)
         return _in_file(stated["rest"], stated["engine"]) if stated else _in_file(text, None)
+
+    @classmethod
+    def with_rest(cls, text: str) -> tuple[Address | None, str]:
+        """Return the address before a `#`, and what follows it."""
+        place, _, rest = (text, "", "") if os.path.lexists(text) else text.partition("#")
+        if _SERVER.match(text) and place.count("/") < 3 and "@" in rest:
+            raise InputError(_NO_PASSWORD)  # the # was in it
+        return cls.of(place), rest
 
     def __fspath__(self) -> str:
         """The text of the address: it is handed around like a path."""

@@ -40,9 +40,7 @@ class Source:
         """
         if isinstance(data, Source):
             return data
-        text = os.fspath(data)
-        place, _, named = (text, "", "") if os.path.lexists(text) else text.partition("#")
-        address = Address.of(place)
+        address, named = Address.with_rest(os.fspath(data))
         if address is None:
             if table is not None or query is not None:
                 raise InputError(
