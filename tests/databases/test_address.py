@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -114,7 +115,7 @@ def test_files_are_known_by_their_first_bytes_and_folders_are_none(tmp_path, mon
     made.close()
     assert Address.of("one.db/may") == Address("duckdb", "one.db", "may")
     assert Address.of("two.duckdb") == Address("sqlite", "two.duckdb")
-    os.mkdir("three.duckdb")
+    Path("three.duckdb").mkdir()
     assert Address.of("three.duckdb") is None
     assert Address.of("three.duckdb/may") is None
     assert Address.of("three.duckdb/a.duckdb/may") == Address(
@@ -145,7 +146,7 @@ def test_tables_and_queries():
 
 @pytest.mark.parametrize("wrong", ["", "a.", ".a", "a.b.c", 'a"b', '"a"b', "a\0b"])
 def test_names_of_no_form_are_refused(wrong):
-    with pytest.raises(InputError, match="schema.table"):
+    with pytest.raises(InputError, match=r"schema\.table"):
         parts_of(wrong)
 
 

@@ -18,6 +18,7 @@ _LOGIN = (
 # SQLSTATEs, or the first two signs of them, as the appendix of PostgreSQL's manual lists them.
 _STATES = {
     "08": _LOST,
+    "0A": "the database cannot do this where it only reads; use one plain SELECT",
     "22": "a value does not fit what the query computes with it; change the query",
     "25006": "the query would write, and sources are only read; use one SELECT",
     "28": _LOGIN,

@@ -74,15 +74,21 @@ def _decimals(texts: pa.ChunkedArray, limit: pa.DataType | None) -> pa.ChunkedAr
             return texts.cast(limit)
         except pa.ArrowException:  # NaN
             return _floats(texts)
-    behind = pc.replace_substring_regex(texts, r"^[^.]*\.?", "")
-    longest = pc.max(pc.utf8_length(behind)).as_py() or 0
-    for make, most in ((pa.decimal128, _MOST), (pa.decimal256, _MOST_OF_WIDE)):
-        try:
-            if longest <= most:
-                return texts.cast(make(most, longest))
-        except pa.ArrowException:
-            continue
+    behind = _most_digits(pc.replace_substring_regex(texts, r"^[^.]*\.?", ""))
+    # counted here, since Arrow does not notice all numbers that are too large
+    digits = behind + _most_digits(pc.replace_substring_regex(texts, r"\..*$|^-", ""))
+    try:
+        if digits <= _MOST:
+            return texts.cast(pa.decimal128(_MOST, behind))
+        if digits <= _MOST_OF_WIDE:
+            return texts.cast(pa.decimal256(_MOST_OF_WIDE, behind))
+    except pa.ArrowException:  # NaN, Infinity
+        pass
     return _floats(texts)
+
+
+def _most_digits(texts: pa.ChunkedArray) -> int:
+    return pc.max(pc.utf8_length(texts)).as_py() or 0
 
 
 def _floats(texts: pa.ChunkedArray) -> pa.ChunkedArray:
