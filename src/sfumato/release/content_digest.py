@@ -32,8 +32,11 @@ def content_digest(table: pa.Table) -> str:
         if start == 0:
             digest.update(header[0].as_buffer())
         pieces += [pl.Series(pl.from_arrow(each)) for each in lines]
-    if pieces:
-        in_order = pl.concat(pieces).sort()
-        for start in range(0, len(in_order), _ROWS):
-            digest.update("".join(in_order.slice(start, _ROWS).to_list()).encode())
+    in_order = pl.concat(pieces).sort() if pieces else pl.Series(dtype=pl.String)
+    for start in range(0, len(in_order), _ROWS):
+        lines = in_order.slice(start, _ROWS).to_arrow().cast(pa.large_string())
+        # the texts of an Arrow array lie end to end
+        _, offsets, texts = lines.buffers()
+        ends = memoryview(offsets).cast("q")
+        digest.update(memoryview(texts)[ends[lines.offset] : ends[lines.offset + len(lines)]])
     return digest.hexdigest()
