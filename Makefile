@@ -6,7 +6,7 @@ PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
 
-.PHONY: demo test lint chromium bench notebooks clean
+.PHONY: demo test lint chromium postgresql bench notebooks clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -40,7 +40,13 @@ chromium:
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || true
 
-test: lint chromium
+# Databases are tested on a real server in a throw-away cluster; without one those tests are skipped.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	  || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends postgresql; } || true
+
+test: lint chromium postgresql
 	$(BIN)/pytest
 
 # Runs the example notebooks again, in place.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from postgres_server import NOT_HERE, Server, binaries, running
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -30,3 +32,24 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip("the shared data folder is not beside this checkout (set SFUMATO_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A real PostgreSQL server, whose password is in the environment as users would have it."""
+    programs = binaries()
+    if programs is None:
+        pytest.skip(NOT_HERE)
+    with running(programs) as server, pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("PG")]:
+            patch.delenv(name)
+        patch.setenv("PGPASSWORD", server.password)
+        patch.setenv("PGPASSFILE", os.devnull)
+        yield server
+
+
+@pytest.fixture
+def database(postgres: Server) -> Iterator[str]:
+    """The address of an empty database on a real server."""
+    yield postgres.url()
+    postgres.clear()

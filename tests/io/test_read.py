@@ -181,8 +181,10 @@ def test_places_without_a_table(tmp_path, write):
         read_table(tmp_path / "*.parquet")
     with pytest.raises(InputError, match="has no file"):
         read_table(tmp_path)
-    with pytest.raises(InputError, match="databases"):
+    with pytest.raises(InputError, match="--table"):
         read_table("postgresql://somewhere/db")
+    with pytest.raises(InputError, match="unknown kind of database"):
+        read_table("mysql://somewhere/db")
     write("a\n1\n", "a.csv")
     write("b\n1\n", "b.csv")
     with pytest.raises(InputError, match="'a' is only in one"):

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from sfumato.schema.kinds import comparable_type
 
-Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
     """Every row's position among the distinct `cells`; `len(cells)` where the cell is missing."""
 
-    codes: Ints
+    codes: Codes
     cells: pa.Array
 
     @property
@@ -36,14 +36,14 @@ def coded(column: pa.ChunkedArray) -> Coded:
     """
     array = column.combine_chunks()
     if pa.types.is_null(array.type):
-        return Coded(np.zeros(len(array), dtype=np.int64), pa.nulls(0))
+        return Coded(np.zeros(len(array), dtype=np.int32), pa.nulls(0))
     if not pa.types.is_dictionary(array.type):
         array = comparable(array)
         if pa.types.is_floating(array.type):
             array = pc.add(array, pa.scalar(0.0, array.type))
         array = array.dictionary_encode()
     codes = array.indices.fill_null(len(array.dictionary)).to_numpy(zero_copy_only=False)
-    return Coded(codes.astype(np.int64), array.dictionary)
+    return Coded(np.asarray(codes, dtype=np.int32), array.dictionary)
 
 
 def comparable(values: pa.Array) -> pa.Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from sfumato.release.dtypes import is_text
 from sfumato.release.microaggregated import microaggregated
 
 Ints = npt.NDArray[np.int64]
+_SHARE_ROWS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,17 +36,20 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
 
     Refuses (ReleaseDamaged) group ids that do not run from 1 without a gap, and counts below 1.
     """
-    ids = _numbers(table, "group")
+    groups = _numbers(table, "group") - 1
     counted = "count" in table.column_names
-    counts = _numbers(table, "count") if counted else np.ones(len(ids), dtype=np.int64)
+    # without counts a single number stands for all of them
+    counts = _numbers(table, "count") if counted else np.broadcast_to(np.int64(1), len(groups))
     if len(counts) and counts.min() < 1:
         raise ReleaseDamaged(f"table '{name}' has a count below 1")
     # Compared first: a wild id must not make room for that many groups.
-    dense = not len(ids) or (ids.min() == 1 and ids.max() <= len(ids))
-    if not dense or not np.bincount(ids)[1:].all():
+    dense = not len(groups) or (groups.min() == 0 and groups.max() < len(groups))
+    sizes = np.bincount(groups) if dense else np.zeros(1, dtype=np.int64)
+    if not sizes.all():
         raise ReleaseDamaged(f"table '{name}': group ids do not run from 1 without a gap")
-    sizes = np.bincount(ids - 1, weights=counts).astype(np.int64)
-    return GroupedTable(name, ids - 1, counts, sizes, columns)
+    if counted:
+        sizes = np.bincount(groups, weights=counts).astype(np.int64)
+    return GroupedTable(name, groups, counts, sizes, columns)
 
 
 def check_sizes(tables: Sequence[GroupedTable], rows: int) -> None:
@@ -65,10 +69,11 @@ def check_sizes(tables: Sequence[GroupedTable], rows: int) -> None:
 
 def check_distinct(table: GroupedTable) -> None:
     """Refuse (ReleaseDamaged) a combination of cells that a group lists twice."""
-    keys = {str(i): column.codes for i, column in enumerate(table.columns.values())}
-    rows = pl.DataFrame({"group": table.groups, **keys})
-    if rows.n_unique() < rows.height:
-        raise ReleaseDamaged(f"table '{table.name}' lists a combination twice in a group")
+    for rows in _shares(table):
+        keys = {str(i): each.codes[rows] for i, each in enumerate(table.columns.values())}
+        share = pl.DataFrame({"group": table.groups[rows], **keys})
+        if share.n_unique() < share.height:
+            raise ReleaseDamaged(f"table '{table.name}' lists a combination twice in a group")
 
 
 def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
@@ -94,12 +99,25 @@ def check_means(manifest: Manifest, table: GroupedTable) -> None:
 
 def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:
     """Return for each group the least number of its records that share their cells in `names`."""
-    keys = {str(i): table.columns[name].codes for i, name in enumerate(names)}
-    rows = pl.DataFrame({"group": table.groups, **keys, "records": table.counts})
-    sums = rows.group_by("group", *keys).agg(pl.col("records").sum())
     crowds = table.sizes.copy()
-    np.minimum.at(crowds, sums["group"].to_numpy(), sums["records"].to_numpy())
+    for rows in _shares(table):
+        keys = {str(i): table.columns[name].codes[rows] for i, name in enumerate(names)}
+        share = pl.DataFrame({"group": table.groups[rows], **keys, "records": table.counts[rows]})
+        sums = share.group_by("group", *keys).agg(pl.col("records").sum())
+        np.minimum.at(crowds, sums["group"].to_numpy(), sums["records"].to_numpy())
     return crowds
+
+
+def _shares(table: GroupedTable) -> Iterator[Ints]:
+    """Yield rows of whole groups, some at a time: what looks at combinations copies their cells."""
+    many = -(-len(table.groups) // _SHARE_ROWS)
+    if many <= 1:
+        yield np.arange(len(table.groups))
+        return
+    # group numbers are random, so that shares are about even
+    share = (table.groups % many).astype(np.int32)
+    for number in range(many):
+        yield np.flatnonzero(share == number)
 
 
 def _numbers(table: pa.Table, name: str) -> Ints:

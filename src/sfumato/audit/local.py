@@ -84,8 +84,15 @@ def _bucket_ids(table: pa.Table, name: str, role: Role) -> Ints | None:
 
 def _part(cells: pa.ChunkedArray, rows: npt.NDArray[np.bool_]) -> Coded:
     """Return some rows' cells; a dictionary is made anew, since other rows' cells are in it."""
-    part = cells.filter(pa.array(rows))
-    return coded(part.cast(pa.string()) if pa.types.is_dictionary(part.type) else part)
+    found = coded(cells.filter(pa.array(rows)))
+    if not pa.types.is_dictionary(cells.type):
+        return found
+    # by code: the texts of all rows may be more than an Arrow array holds
+    used = pc.unique(pa.array(found.codes)).to_numpy()
+    used = used[used < found.null_code]
+    place = np.full(found.null_code + 1, len(used), dtype=np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    return Coded(place[found.codes], found.cells.take(pa.array(used)))
 
 
 def _stars(cells: Coded) -> int:

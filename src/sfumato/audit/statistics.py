@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +37,11 @@ class SensitiveValues:
 
     @classmethod
     def count(
-        cls, domain: Domain, values: pa.Array, groups: Ints, codes: Ints, counts: Ints, total: int
+        cls, domain: Domain, values: pa.Array, groups: Ints, codes: Codes, counts: Ints, total: int
     ) -> SensitiveValues:
         """Return the values in order with their counts in `total` groups; codes as in `values`."""
         order = _order(domain, values)
-        arranged = _ranks(order)[codes]
+        arranged = _ranks(order).astype(np.int32)[codes]
         histogram = Histogram.count(groups, arranged, counts, total, len(values))
         return cls(domain, values.take(pa.array(order)), histogram)
 

@@ -13,6 +13,8 @@ from sfumato.cli.options import (
     Data,
     Engine,
     Force,
+    FromQuery,
+    FromTable,
     Json,
     KeyFile,
     MarkingTestSeed,
@@ -25,6 +27,7 @@ from sfumato.cli.options import (
 )
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import claim_text, clean, show_json, show_warnings
+from sfumato.cli.source import source
 from sfumato.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ def anonymize(
         Path | None, typer.Option("--ledger", help="A file that gets a line about the release.")
     ] = None,
     against: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
             "--against", help="An earlier release, or a ledger of them; refuse to break the l."
         ),
@@ -57,6 +60,8 @@ def anonymize(
     ] = False,
     key_file: KeyFile = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What does the work.")] = Engine.LOCAL,
+    table: FromTable = None,
+    query: FromQuery = None,
     as_json: Json = False,
 ) -> None:
     """Publish a table under a policy, as a folder that anyone can audit.
@@ -72,7 +77,7 @@ def anonymize(
     key, about_key = key_of(key_file)
     with terminal_progress() as progress:
         made = run(
-            data,
+            source(data, table, query),
             policy,
             out,
             randomness=randomness,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from sfumato.cli.anonymize import show_publication
 from sfumato.cli.options import (
     Data,
     Force,
+    FromQuery,
+    FromTable,
     Json,
     KeyFile,
     MarkingTestSeed,
@@ -18,16 +15,18 @@ from sfumato.cli.options import (
     Out,
     PolicyFile,
     Record,
+    ReleasePlace,
     SeedFile,
     TableFormat,
 )
 from sfumato.cli.progress import terminal_progress
+from sfumato.cli.source import source
 
 EXAMPLE = "Example: sfumato apply may june.csv --policy policy.yaml --out june"
 
 
 def apply(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    release: ReleasePlace,
     data: Data,
     policy: PolicyFile,
     out: Out,
@@ -38,6 +37,8 @@ def apply(
     format: TableFormat = None,
     no_formula_guard: NoFormulaGuard = False,
     key_file: KeyFile = None,
+    table: FromTable = None,
+    query: FromQuery = None,
     as_json: Json = False,
 ) -> None:
     """Publish new data in the groups and cells of an earlier release.
@@ -53,7 +54,7 @@ def apply(
     with terminal_progress() as progress:
         made = run(
             release,
-            data,
+            source(data, table, query),
             policy,
             out,
             randomness=randomness,

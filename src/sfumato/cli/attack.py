@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, TestSeed
+from sfumato.cli.options import (
+    Json,
+    ReleasePlace,
+    TestSeed,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table
 
@@ -30,7 +33,7 @@ Names = Annotated[
     typer.Option("--attack", metavar="NAME", help="An attack to run; all by default."),
 ]
 Earlier = Annotated[
-    Path | None,
+    str | None,
     typer.Option("--earlier", metavar="RELEASE", help="A release of the table before it grew."),
 ]
 EarlierOriginal = Annotated[
@@ -47,7 +50,7 @@ FailOnRisk = Annotated[bool, typer.Option("--fail-on-risk", help="Exit 1 if any 
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    release: ReleasePlace,
     original: Original,
     controls: Controls = None,
     attacks: Names = None,

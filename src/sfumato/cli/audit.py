@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import (
+    Json,
+    ReleasePlaces,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import claim_text, clean, one_line, show_json, show_table
 from sfumato.errors import ReleaseDamaged
@@ -19,7 +21,7 @@ EXAMPLE = "Example: sfumato audit release --json"
 
 
 def audit(
-    releases: Annotated[list[Path], typer.Argument(metavar="RELEASE...")],
+    releases: ReleasePlaces,
     as_json: Json = False,
 ) -> None:
     """Re-derive every guarantee of a release from its published files alone.
@@ -51,7 +53,7 @@ def audit(
     raise typer.Exit(0 if ok else 1)
 
 
-def _judged(release: Path, as_json: bool) -> AuditReport:
+def _judged(release: str, as_json: bool) -> AuditReport:
     from sfumato.audit import audit as judge
     from sfumato.audit import damaged_report
 
@@ -65,7 +67,7 @@ def _judged(release: Path, as_json: bool) -> AuditReport:
         raise
 
 
-def _joined(releases: list[Path]) -> tuple[Verdict, ...]:
+def _joined(releases: list[str]) -> tuple[Verdict, ...]:
     from sfumato.audit.joined import joined_view
     from sfumato.release import Release
 

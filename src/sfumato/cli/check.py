@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sfumato.cli.options import Data, Json, PolicyFile
+from sfumato.cli.options import (
+    Data,
+    FromQuery,
+    FromTable,
+    Json,
+    PolicyFile,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import clean, one_line, show_json, show_warnings
+from sfumato.cli.source import source
 
 if TYPE_CHECKING:
     from sfumato.jobs.check import CheckReport
@@ -16,7 +23,13 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: sfumato check patients.csv --policy policy.yaml"
 
 
-def check(data: Data, policy: PolicyFile, as_json: Json = False) -> None:
+def check(
+    data: Data,
+    policy: PolicyFile,
+    table: FromTable = None,
+    query: FromQuery = None,
+    as_json: Json = False,
+) -> None:
     """Tell whether a policy fits the data; list values that its hierarchies lack or misplace.
 
     DATA is a CSV, Parquet, Excel, SPSS, Stata or SAS file, or a folder or 'pattern*' of such
@@ -26,7 +39,7 @@ def check(data: Data, policy: PolicyFile, as_json: Json = False) -> None:
     from sfumato.jobs.check import check as run
 
     with terminal_progress() as progress:
-        report = run(data, policy, progress=progress)
+        report = run(source(data, table, query), policy, progress=progress)
     if as_json:
         show_json(report.to_json())
     else:

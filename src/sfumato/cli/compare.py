@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Data, Force, Json, PolicyFile, TestSeed
+from sfumato.cli.options import (
+    Data,
+    Force,
+    FromQuery,
+    FromTable,
+    Json,
+    PolicyFile,
+    TestSeed,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table, show_warnings
+from sfumato.cli.source import source
 
 if TYPE_CHECKING:
     from sfumato.jobs.compare import Comparison
@@ -35,6 +44,8 @@ def compare(
     out: Out = None,
     force: Force = False,
     test_seed: TestSeed = None,
+    table: FromTable = None,
+    query: FromQuery = None,
     as_json: Json = False,
 ) -> None:
     """Publish a table by several methods at the same stated protection, and compare them.
@@ -47,7 +58,7 @@ def compare(
 
     with terminal_progress() as progress:
         found = compare_files(
-            data,
+            source(data, table, query),
             policy,
             methods=methods,
             queries=queries,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import (
+    Json,
+    ReleasePlaces,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table
 
@@ -41,7 +43,7 @@ Sample = Annotated[int, typer.Option(help="How many people, and classes a releas
 
 
 def compose(
-    releases: Annotated[list[Path], typer.Argument(metavar="RELEASE...")],
+    releases: ReleasePlaces,
     original: Originals = None,
     identifier: Identifier = None,
     attribute: AttributeName = None,

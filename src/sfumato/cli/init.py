@@ -8,9 +8,16 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Data, Force, Json
+from sfumato.cli.options import (
+    Data,
+    Force,
+    FromQuery,
+    FromTable,
+    Json,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import clean, show_json, show_warnings
+from sfumato.cli.source import source
 
 EXAMPLE = "Example: sfumato init patients.csv -o policy.yaml"
 
@@ -27,6 +34,8 @@ def init(
         ),
     ] = None,
     force: Force = False,
+    table: FromTable = None,
+    query: FromQuery = None,
     as_json: Json = False,
 ) -> None:
     """Draft a policy: roles, kinds and hierarchies of all columns, each with its reason.
@@ -35,10 +44,11 @@ def init(
     """
     from sfumato.jobs.draft import draft
 
+    read = source(data, table, query)
     to_stdout = str(out) == "-"
     with terminal_progress() as progress:
         made = draft(
-            data, None if to_stdout else out, from_arx=from_arx, force=force, progress=progress
+            read, None if to_stdout else out, from_arx=from_arx, force=force, progress=progress
         )
     if as_json:
         show_json({"policy": made.text if to_stdout else str(out), "warnings": made.warnings})
@@ -47,6 +57,8 @@ def init(
         print(made.text, end="")
     else:
         print(clean(f"wrote {out}: check the role of every column, then run"))
-        command = ["sfumato", "anonymize", data, "--policy", str(out), "--out", "release"]
+        named = [] if table is None else ["--table", table]
+        named += [] if query is None else ["--query", query]
+        command = ["sfumato", "anonymize", data, *named, "--policy", str(out), "--out", "release"]
         print(clean(f"  {shlex.join(command)}"))
     show_warnings(made.warnings)

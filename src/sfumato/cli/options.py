@@ -26,6 +26,17 @@ class Engine(StrEnum):
 # A text, not a path: it may be a pattern. Commands explain it in their own text, since not every
 # version of Typer shows the help of an argument.
 Data = Annotated[str, typer.Argument(metavar="DATA")]
+FromTable = Annotated[
+    str | None,
+    typer.Option("--table", metavar="TABLE", help="The table, if DATA is a database's address."),
+]
+FromQuery = Annotated[
+    str | None,
+    typer.Option("--query", metavar="SELECT", help="One SELECT that is read instead of a table."),
+]
+# The folder of a release, or the address of one in a database.
+ReleasePlace = Annotated[str, typer.Argument(metavar="RELEASE")]
+ReleasePlaces = Annotated[list[str], typer.Argument(metavar="RELEASE...")]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="The policy file (YAML).")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -34,7 +45,10 @@ TestSeed = Annotated[
 ]
 
 # Of commands that publish.
-Out = Annotated[Path, typer.Option("--out", help="The folder of the release.")]
+# Texts, not paths, which would take one of the slashes from postgresql://.
+Out = Annotated[
+    str, typer.Option("--out", help="The folder of the release, or ADDRESS/SCHEMA of a database.")
+]
 Record = Annotated[
     Path | None, typer.Option("--record", help="Write the private record of the run here.")
 ]

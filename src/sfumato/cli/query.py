@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import (
+    Json,
+    ReleasePlace,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table, text_label
 
@@ -30,7 +33,7 @@ Unweighted = Annotated[
 
 
 def query(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    release: ReleasePlace,
     text: Text = None,
     file: File = None,
     unweighted: Unweighted = False,

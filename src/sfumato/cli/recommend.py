@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Data, Force, Json, PolicyFile, TestSeed
+from sfumato.cli.options import (
+    Data,
+    Force,
+    FromQuery,
+    FromTable,
+    Json,
+    PolicyFile,
+    TestSeed,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table
+from sfumato.cli.source import source
 
 if TYPE_CHECKING:
     from sfumato.jobs.recommendation import Choice, Recommendation
@@ -70,6 +79,8 @@ def recommend(
     chart: Chart = None,
     force: Force = False,
     test_seed: TestSeed = None,
+    table: FromTable = None,
+    query: FromQuery = None,
     as_json: Json = False,
 ) -> None:
     """Search methods and parameters for the best utility under limits in plain terms.
@@ -83,7 +94,7 @@ def recommend(
 
     with terminal_progress() as progress:
         found = recommend_file(
-            data,
+            source(data, table, query),
             policy,
             out=out,
             chart=chart,

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Json, TestSeed
+from sfumato.cli.options import (
+    Json,
+    ReleasePlace,
+    TestSeed,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table, show_warnings, text_label
 
@@ -52,7 +56,7 @@ Out = Annotated[
 
 
 def reconstruct(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    release: ReleasePlace,
     attributes: Attributes,
     method: How = None,
     tables: Tables = 10,

@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Json
+from sfumato.cli.options import (
+    Force,
+    Json,
+    ReleasePlace,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json
 
@@ -35,7 +39,7 @@ Title = Annotated[str | None, typer.Option("--title", help="The heading of the p
 
 
 def report(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    release: ReleasePlace,
     original: Original = None,
     policy: OptionalPolicy = None,
     audience: For = Reader.STEWARD,

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Data, Json, PolicyFile
+from sfumato.cli.options import (
+    Data,
+    FromQuery,
+    FromTable,
+    Json,
+    PolicyFile,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table
+from sfumato.cli.source import source
 
 if TYPE_CHECKING:
     from sfumato.risk import Levels, Risk
@@ -43,6 +50,8 @@ def risk(
     max_size: MaxSize = 3,
     recode_first: Recoded = False,
     chart: Chart = None,
+    table: FromTable = None,
+    query: FromQuery = None,
     as_json: Json = False,
 ) -> None:
     """Measure the risk of a table before anything is published.
@@ -53,7 +62,7 @@ def risk(
 
     with terminal_progress() as progress:
         found = run(
-            data,
+            source(data, table, query),
             policy,
             population=population,
             population_size=population_size,

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Json, TestSeed
+from sfumato.cli.options import (
+    Json,
+    ReleasePlace,
+    TestSeed,
+)
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import one_line, show_json, show_table, show_warnings
 
@@ -36,7 +40,7 @@ Learn = Annotated[
 
 
 def utility(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE")],
+    release: ReleasePlace,
     original: Original,
     policy: OptionalPolicy = None,
     queries: Queries = 100,

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import InputError
+from sfumato.extras import reader
 from sfumato.io.csv_text import refuse_nameless, refuse_repeated
 from sfumato.io.excel_container import refuse_unsound
-from sfumato.io.extras import reader
 from sfumato.io.whole import whole_numbers
 from sfumato.schema.text import to_texts
 

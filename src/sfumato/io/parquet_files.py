@@ -1,41 +1,116 @@
-"""Parquet files as Arrow tables."""
+"""Parquet files as one table whose columns are read when they are asked for.
+
+Of a file only its names, types and number of rows are read at first: a table may be larger than
+memory, and whoever codes it needs one column at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import InputError
 from sfumato.io.csv_text import refuse_repeated
+from sfumato.io.partitions import Cells, partition_columns, refuse_in_both
+from sfumato.schema.lazy_table import LazyTable
+
+Result = TypeVar("Result")
+State = tuple[int, int, int]
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """Return the table in a Parquet file.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    path: Path
+    schema: pa.Schema
+    rows: int
+    state: State
 
-    Refuses (InputError) what is not a Parquet file, and empty or repeated column names.
+
+def open_parquet(files: Sequence[Path], cells: Cells) -> LazyTable:
+    """Return the rows of the files one after the other, as a table that is yet to be read.
+
+    `cells` are those that the names of folders tell (see `partitions.py`).
+
+    Refuses (InputError) what is not a Parquet file, empty or repeated column names, files with
+    different columns or with types that cannot be united; on reading, files that were changed.
     """
+    parts = [_part(file) for file in files]
+    names = parts[0].schema.names
+    for part in parts[1:]:
+        refuse_other_columns(part.path, part.schema.names, files[0], names)
+    rows = [part.rows for part in parts]
+    refuse_in_both(cells, names, files[0])
+
+    def read(wanted: Sequence[str]) -> pa.Table:
+        own = [name for name in wanted if name not in cells]
+        table = _joined([_cells(part, own) for part in parts]) if own else None
+        told = partition_columns({name: cells[name] for name in wanted if name in cells}, rows)
+        columns = [told[n] if n in told or table is None else table[n] for n in wanted]
+        return pa.table(columns, names=list(wanted))
+
+    united = _joined([part.schema.empty_table().select(names) for part in parts]).schema
+    told = partition_columns(cells, [0] * len(rows))
+    fields = [*united.remove_metadata(), *(pa.field(n, told[n].type) for n in told)]
+    return LazyTable(pa.schema(fields), sum(rows), read)
+
+
+def refuse_other_columns(
+    file: Path, columns: Sequence[str], first: Path, names: Sequence[str]
+) -> None:
+    """Refuse (InputError) a part of a table with other columns than its first part."""
+    if odd := set(names) ^ set(columns):
+        raise InputError(
+            f"{file}: its columns are not those of {first}: '{min(odd)}' is only in one; "
+            "the parts of a table have the same columns"
+        )
+
+
+def _part(path: Path) -> _Part:
+    def look(file: pq.ParquetFile) -> tuple[pa.Schema, int]:
+        return file.schema_arrow, file.metadata.num_rows
+
+    state = _state(path)
+    schema, rows = _opened(path, look)
+    if not all(name.strip() for name in schema.names):
+        raise InputError(f"{path}: a column has no name; give every column a name")
+    refuse_repeated(schema.names, path)
+    return _Part(path, schema, rows, state)
+
+
+def _cells(part: _Part, names: Sequence[str]) -> pa.Table:
+    try:
+        # Columns are read at different times, and must be of the same rows.
+        if _state(part.path) != part.state:
+            raise InputError(f"{part.path}: the file was changed while it was read; run again")
+        table = _opened(part.path, lambda file: file.read(columns=list(names)))
+    except OSError as error:
+        raise InputError(f"{part.path}: cannot be read ({error.strerror or 'I/O error'})") from None
+    # `a` also gives a column `a.b`, which Arrow takes for a part of it
+    return table.select(list(names))
+
+
+def _opened(path: Path, look: Callable[[pq.ParquetFile], Result]) -> Result:
     try:
         # Not `read_table`, which takes folder names such as `year=2026` for columns.
         with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            if not all(name.strip() for name in names):
-                raise InputError(f"{path}: a column has no name; give every column a name")
-            refuse_repeated(names, path)
-            return file.read()
+            return look(file)
     except (pa.ArrowException, ValueError):
         raise InputError(
             f"{path}: this is not a Parquet file, or a damaged one; write it again"
         ) from None
 
 
-def join_parquet(parts: Sequence[pa.Table]) -> pa.Table:
-    """Return the rows of the parts one after the other.
+def _state(path: Path) -> State:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
-    Refuses (InputError) columns whose types cannot be united.
-    """
+
+def _joined(parts: Sequence[pa.Table]) -> pa.Table:
     try:
         return pa.concat_tables(parts, promote_options="permissive")
     except pa.ArrowException:

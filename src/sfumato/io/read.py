@@ -13,13 +13,24 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sfumato.databases.session import read_source
+from sfumato.databases.source import Source
 from sfumato.errors import InputError
 from sfumato.io.csv_files import join_csv, read_csv
 from sfumato.io.excel_files import SUFFIXES as EXCEL
 from sfumato.io.excel_files import join_excel, read_excel
-from sfumato.io.parquet_files import join_parquet, read_parquet
+from sfumato.io.parquet_files import open_parquet, refuse_other_columns
+from sfumato.io.partitions import (
+    Cells,
+    entries_below,
+    literal_part,
+    partition_cells,
+    partition_columns,
+    refuse_in_both,
+)
 from sfumato.io.statistical_files import SUFFIXES as STATISTICAL
 from sfumato.io.statistical_files import join_statistical, read_statistical
+from sfumato.schema.lazy_table import Columns, LazyTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +40,11 @@ class _Format:
 
 
 _CSV = _Format(read_csv, join_csv)
-_PARQUET = _Format(read_parquet, join_parquet)
 _EXCEL = _Format(read_excel, join_excel)
 _STATISTICAL = _Format(read_statistical, join_statistical)
-_FORMATS = {
-    **{".csv": _CSV, ".tsv": _CSV, ".txt": _CSV, ".parquet": _PARQUET, ".pq": _PARQUET},
+# None: Parquet, whose columns are read when they are asked for
+_FORMATS: dict[str, _Format | None] = {
+    **{".csv": _CSV, ".tsv": _CSV, ".txt": _CSV, ".parquet": None, ".pq": None},
     **dict.fromkeys(EXCEL, _EXCEL),
     **dict.fromkeys(STATISTICAL, _STATISTICAL),
 }
@@ -43,16 +54,42 @@ _SHEET = re.compile(rf"(?P<file>.*({'|'.join(map(re.escape, EXCEL))}))#(?P<sheet
 
 
 def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = None) -> pa.Table:
-    """Return the table in a file, or in all files of a folder or pattern.
+    """Return the table in a file, in all files of a folder or pattern, or in a database.
 
     Reads CSV, Parquet, workbooks (`file.xlsx#sheet` names the sheet), SPSS, Stata and SAS. The
     parts of a table have the same format and columns; they are joined in the order of their names.
-    `columns` chooses some of them.
+    Folders such as `year=2020` below what is named are a column. `columns` chooses some of them.
+    A table or query of a database is `ADDRESS#schema.table` or `ADDRESS#SELECT …`.
 
     Refuses (InputError) what is missing, unreadable, empty, of an unknown format or damaged; the
     message names files, columns and lines, never a cell. EngineUnavailable where the reader of a
     format is not installed.
     """
+    table = open_table(path)
+    if columns is not None:
+        wanted = list(columns)
+        for name in wanted:
+            if name not in table.column_names:
+                close = get_close_matches(name, table.column_names, n=1, cutoff=0.5)
+                hint = f"; did you mean '{close[0]}'?" if close else ""
+                place = Source.of(path) or path
+                raise InputError(f"{place}: there is no column '{name}'{hint}")
+        table = table.select(wanted)
+    return table.to_table() if isinstance(table, LazyTable) else table
+
+
+def open_table(path: str | os.PathLike[str]) -> Columns:
+    """Return the table of `read_table`, of Parquet with columns that are read when asked for.
+
+    So a table that is coded column by column need not fit into memory.
+
+    Refuses what `read_table` refuses.
+    """
+    if (source := Source.of(path)) is not None:
+        found = read_source(source)
+        if found.num_rows == 0:
+            raise InputError(f"{source}: there are no rows; there is nothing to publish")
+        return found
     place, sheet = _place(os.fspath(path))
     files = _files(place)
     try:
@@ -61,21 +98,15 @@ def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = Non
             raise InputError(
                 f"{path}: files of several formats lie together; name one kind of them"
             )
-        table = _read(files, formats.pop(), sheet)
+        cells = partition_cells(files, literal_part(place))
+        format = formats.pop()
+        table = open_parquet(files, cells) if format is None else _read(files, format, sheet, cells)
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else path
         raise InputError(f"{where}: cannot be read ({error.strerror or 'I/O error'})") from None
     if table.num_rows == 0:
         raise InputError(f"{path}: there is a header and no rows; there is nothing to publish")
-    if columns is None:
-        return table
-    wanted = list(columns)
-    for name in wanted:
-        if name not in table.column_names:
-            close = get_close_matches(name, table.column_names, n=1, cutoff=0.5)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            raise InputError(f"{path}: there is no column '{name}'{hint}")
-    return table.select(wanted)
+    return table
 
 
 def _place(path: str) -> tuple[str, str | None]:
@@ -84,25 +115,28 @@ def _place(path: str) -> tuple[str, str | None]:
     return (path, None) if named is None else (named["file"], named["sheet"])
 
 
-def _read(files: Sequence[Path], format: _Format, sheet: str | None) -> pa.Table:
+def _read(files: Sequence[Path], format: _Format, sheet: str | None, cells: Cells) -> pa.Table:
     parts: list[pa.Table] = []
     names: list[str] = []
     read = format.read if sheet is None else partial(read_excel, sheet=sheet)
     for file in files:
         part = read(file)
         names = names or part.column_names
-        if odd := set(names) ^ set(part.column_names):
-            raise InputError(
-                f"{file}: its columns are not those of {files[0]}: '{min(odd)}' is only in one; "
-                "the parts of a table have the same columns"
-            )
+        refuse_other_columns(file, part.column_names, files[0], names)
         parts.append(part.select(names))
-    return format.join(parts)
+    refuse_in_both(cells, names, files[0])
+    table = format.join(parts)
+    for name, column in partition_columns(cells, [part.num_rows for part in parts]).items():
+        table = table.append_column(name, column)
+    return table
 
 
 def _files(path: str) -> list[Path]:
     if "://" in path:
-        raise InputError("databases cannot be read by this version; export the table to a file")
+        raise InputError(
+            "unknown kind of database; write postgresql://user@host/database, or export the table "
+            "to a file"
+        )
     place = Path(path)
     if place.is_dir():
         return _files_of_folder(place)
@@ -118,26 +152,15 @@ def _files(path: str) -> list[Path]:
 
 
 def _files_of_folder(folder: Path) -> list[Path]:
-    try:
-        # `_SUCCESS`, `.part.crc`: what other programs leave beside their data
-        entries = sorted(entry for entry in folder.iterdir() if entry.name[0] not in "._")
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None
-    if any(entry.is_dir() for entry in entries):
-        raise InputError(
-            f"{folder}: the folder has folders in it; name the files with a pattern such as "
-            f"'{folder}/**/*.parquet'"
-        )
-    files = [entry for entry in entries if entry.suffix.lower() in _FORMATS]
+    files = [entry for entry in entries_below(folder) if entry.suffix.lower() in _FORMATS]
     if not files:
         raise InputError(f"{folder}: the folder has no file that ends in {', '.join(_FORMATS)}")
     return files
 
 
-def _format(file: Path) -> _Format:
-    format = _FORMATS.get(file.suffix.lower())
-    if format is None:
+def _format(file: Path) -> _Format | None:
+    if file.suffix.lower() not in _FORMATS:
         raise InputError(
             f"{file}: unknown kind of file; name one that ends in {', '.join(_FORMATS)}"
         )
-    return format
+    return _FORMATS[file.suffix.lower()]

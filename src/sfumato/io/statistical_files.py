@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import InputError
+from sfumato.extras import reader
 from sfumato.io.csv_text import refuse_nameless, refuse_repeated
-from sfumato.io.extras import reader
 from sfumato.io.value_labels import Codebook, labelled
 from sfumato.io.whole import whole_numbers
 

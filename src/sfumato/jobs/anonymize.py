@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.io.read import read_table
+from sfumato.io.read import open_table, read_table
 from sfumato.jobs.against import kept_apart
 from sfumato.jobs.doubts import about_pseudonyms, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
@@ -19,6 +19,7 @@ from sfumato.jobs.publication import (
     Publication,
     about_loss,
     group_count,
+    place_of,
     refuse_occupied,
     refuse_own_fault,
     save,
@@ -34,6 +35,7 @@ from sfumato.randomness import Randomness
 from sfumato.recoding.pseudonyms import with_tokens
 from sfumato.release import Manifest, Release
 from sfumato.release.release import FileFormat
+from sfumato.schema import Columns
 from sfumato.table import encode
 from sfumato.utility import ncp
 from sfumato.utility.ncp import has_ncp
@@ -65,7 +67,7 @@ def anonymize(
     arose before the run; they go into its record. Refuses (SfumatoError) whatever stands in the
     way; the folder and the record then do not appear.
     """
-    path, record_path = Path(out), None if record is None else Path(record)
+    path, record_path = place_of(out, format), None if record is None else Path(record)
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
     refuse_occupied(path, force)
@@ -83,7 +85,8 @@ def anonymize(
             with stages.stage("reading earlier releases"):
                 earlier = earlier_releases(against, ledger_path)
         with stages.stage("reading the data"):
-            raw = read_table(data)
+            # earlier releases are held against whole rows; all else takes one column at a time
+            raw: Columns = read_table(data) if against else open_table(data)
         with stages.stage("encoding"):
             rows, schema, steps = recoded(raw, rules, schema, randomness)
             table = with_tokens(flagged(encode(rows, schema), rows), rows, key)

@@ -16,9 +16,11 @@ from sfumato.jobs.doubts import about_pseudonyms
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import (
+    Place,
     Publication,
     about_loss,
     group_count,
+    place_of,
     refuse_occupied,
     refuse_own_fault,
     save,
@@ -64,11 +66,11 @@ def apply(
     Refuses (SfumatoError) whatever stands in the way; the folder then does not appear.
     """
     warnings = (*warnings, _SAME_PEOPLE)
-    path, record_path = Path(out), None if record is None else Path(record)
+    path, record_path = place_of(out, format), None if record is None else Path(record)
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
     refuse_occupied(path, force)
-    _refuse_replacing(Path(earlier), path)
+    _refuse_replacing(place_of(earlier), path)
     with RecordPlace.at(record_path, path, force=force) as place:
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
@@ -110,10 +112,14 @@ def apply(
     return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)
 
 
-def _refuse_replacing(earlier: Path, out: Path) -> None:
+def _refuse_replacing(earlier: Place, out: Place) -> None:
     """Refuse (InputError) to write over the release that is read, or into or around it."""
-    here, there = earlier.resolve(), out.resolve()
-    if here == there or here in there.parents or there in here.parents:
+    if isinstance(earlier, Path) and isinstance(out, Path):
+        here, there = earlier.resolve(), out.resolve()
+        is_lost = here == there or here in there.parents or there in here.parents
+    else:
+        is_lost = earlier == out
+    if is_lost:
         raise InputError(
             f"'{out}' is, holds or lies in the earlier release, which would be lost; choose "
             "another name"

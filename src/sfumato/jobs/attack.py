@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sfumato.attacks import AttackReport
 from sfumato.attacks import attack as run
 from sfumato.attacks.attack import SAMPLE
+from sfumato.databases.address import Address
 from sfumato.io.read import read_table
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.randomness import Randomness
@@ -46,7 +47,7 @@ def attack(
             controls=others,
             attacks=attacks,
             sample=sample,
-            path=release,
+            path=None if Address.of(release) else release,
             earlier=before,
             rng=source.generator("attacks"),
         )

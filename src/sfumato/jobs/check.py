@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import SfumatoError
-from sfumato.io.read import read_table
+from sfumato.io.read import open_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.recode import about_recoding, recoded, unused_keys
@@ -24,7 +24,7 @@ from sfumato.models import KAnonymity
 from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.schema import Attribute, Hierarchy, HierarchyReport, Role, Schema
+from sfumato.schema import Attribute, Columns, Hierarchy, HierarchyReport, Role, Schema
 from sfumato.schema.distinct import distinct
 from sfumato.schema.leaf_texts import spelled_as
 from sfumato.schema.text import to_texts
@@ -78,7 +78,7 @@ def check(
         rules = Policy.load(Path(policy))
         method, schema = rules.method(), rules.schema()
     with stages.stage("reading the data"):
-        raw = read_table(data)
+        raw = open_table(data)
     with stages.stage("checking"):
         try:
             table, schema, steps = recoded(raw, rules, schema, Randomness.fresh())
@@ -99,7 +99,7 @@ def check(
         )
 
 
-def _hierarchy_reports(data: pa.Table, schema: Schema) -> dict[str, HierarchyReport]:
+def _hierarchy_reports(data: Columns, schema: Schema) -> dict[str, HierarchyReport]:
     return {
         attribute.name: hierarchy_report(
             distinct(data[attribute.name], attribute.name).values, attribute.hierarchy
@@ -114,7 +114,7 @@ def hierarchy_report(values: pa.Array, hierarchy: Hierarchy) -> HierarchyReport:
     return spelled_as(hierarchy, values.type).report(sorted(to_texts(values).to_pylist()))
 
 
-def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> tuple[str, ...]:
+def _problems(data: Columns, schema: Schema, method: Method, rules: Policy) -> tuple[str, ...]:
     """Return what stands in the way of publishing."""
     try:
         table = flagged(encode(data, schema), data)
@@ -137,7 +137,7 @@ def _problems(data: pa.Table, schema: Schema, method: Method, rules: Policy) -> 
     return ()
 
 
-def _doubts(data: pa.Table, schema: Schema, method: Method) -> tuple[str, ...]:
+def _doubts(data: Columns, schema: Schema, method: Method) -> tuple[str, ...]:
     """Return what the method doubts about the table; a table that does not fit has problems."""
     try:
         return method.doubts(encode(data, schema))
@@ -145,7 +145,7 @@ def _doubts(data: pa.Table, schema: Schema, method: Method) -> tuple[str, ...]:
         return ()
 
 
-def _of_columns(data: pa.Table, schema: Schema) -> tuple[str, ...]:
+def _of_columns(data: Columns, schema: Schema) -> tuple[str, ...]:
     """Return the problems of all columns, each tried on its own."""
     problems = []
     for attribute in schema:

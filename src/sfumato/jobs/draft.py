@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.databases.source import Source
 from sfumato.errors import SfumatoError
 from sfumato.io.read import read_table
 from sfumato.io.statistical_files import COLUMN_LABEL
@@ -71,7 +72,7 @@ def draft(
     with stages.stage("reading the data"):
         table = read_table(data)
     with stages.stage("looking at the columns"):
-        name = Path(data).name
+        name = _title(data)
         arx = None if from_arx is None else ArxHierarchies.read(Path(from_arx), table, name, path)
         made = draft_of(table, name, arx)
     if path is not None:
@@ -238,6 +239,14 @@ def _keys(attribute: Attribute) -> dict[str, Any]:
     if attribute.flag is not None:
         keys["flag"] = attribute.flag
     return keys
+
+
+def _title(data: str | os.PathLike[str]) -> str:
+    """Return what the data are called: a file, a table, or a query, which is not repeated."""
+    source = Source.of(data)
+    if source is None:
+        return Path(data).name
+    return "a query" if source.table is None else source.table[1]
 
 
 def _is_policy(path: Path) -> bool:

@@ -13,15 +13,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError
-from sfumato.release import Manifest, Release
+from sfumato.databases.address import Address
+from sfumato.errors import InputError, ReleaseDamaged
+from sfumato.release import Manifest, Release, in_database
 from sfumato.release.contents import checksum
 from sfumato.release.manifest import MANIFEST
 
 FORMAT = "sfumato-ledger/1"
 
 
-def refuse_unusable(ledger: Path, release: Path, record: Path | None = None) -> None:
+def refuse_unusable(ledger: Path, release: Path | Address, record: Path | None = None) -> None:
     """Refuse (InputError), before a long run, a ledger that no line can be added to.
 
     And a release in the place of one that the ledger lists: what was handed out stays, or nobody
@@ -29,13 +30,14 @@ def refuse_unusable(ledger: Path, release: Path, record: Path | None = None) -> 
     """
     if record is not None and ledger.resolve() == record.resolve():
         raise InputError("the ledger and the private record cannot be one file; name another")
-    if ledger.resolve().is_relative_to(release.resolve()):
+    folder = release if isinstance(release, Path) else release.file
+    if folder is not None and ledger.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"the ledger '{ledger}' would lie inside the release; put it elsewhere")
     if not ledger.parent.is_dir():
         raise InputError(f"'{ledger.parent}' is not a folder; create it first")
     if os.path.lexists(ledger):
         for line in _lines(ledger):
-            if (ledger.resolve().parent / line["release"]).resolve() == release.resolve():
+            if _place(ledger, line["release"]) == _fixed(release):
                 raise InputError(
                     f"the ledger lists '{release}' as handed out, so it is not replaced; "
                     "choose another name"
@@ -46,7 +48,7 @@ def refuse_unusable(ledger: Path, release: Path, record: Path | None = None) -> 
         raise InputError(f"the ledger '{ledger}' cannot be written")
 
 
-def enter(ledger: Path, release: Path, manifest: Manifest) -> None:
+def enter(ledger: Path, release: Path | Address, manifest: Manifest) -> None:
     """Add the line of a release that was written.
 
     The line is added in one piece at the end of the file, so that runs at the same time keep each
@@ -54,8 +56,10 @@ def enter(ledger: Path, release: Path, manifest: Manifest) -> None:
     """
     line = {
         "format": FORMAT,
-        "release": os.path.relpath(release.resolve(), ledger.resolve().parent),
-        "manifest_sha256": checksum(release / MANIFEST),
+        "release": os.path.relpath(release.resolve(), ledger.resolve().parent)
+        if isinstance(release, Path)
+        else str(release.absolute()),
+        "manifest_sha256": _manifest_checksum(release),
         "created": manifest.created.isoformat(),
         "method": manifest.method,
         "layout": manifest.layout,
@@ -89,30 +93,48 @@ def earlier_releases(
     Refuses (InputError, ReleaseDamaged) what is neither, and releases of a ledger that are gone
     or not as they were entered.
     """
-    found: dict[Path, tuple[str, Release]] = {}
+    found: dict[Path | Address, tuple[str, Release]] = {}
     for place in places:
-        path = Path(place)
-        folders = [path]
-        if path.is_file():
-            folders = [_entered(path, line) for line in _lines(path)]
-        elif ledger is not None and path.resolve() == ledger.resolve():
-            folders = []
-        for folder in folders:
-            if folder.resolve() not in found:
-                found[folder.resolve()] = str(folder), Release.load(folder)
+        path = Address.of(place) or Path(place)
+        releases = [path]
+        if isinstance(path, Path):
+            if path.is_file():
+                releases = [_entered(path, line) for line in _lines(path)]
+            elif ledger is not None and path.resolve() == ledger.resolve():
+                releases = []
+        for release in releases:
+            if _fixed(release) not in found:
+                found[_fixed(release)] = str(release), Release.load(release)
     return dict(found.values())
 
 
-def _entered(ledger: Path, line: dict[str, Any]) -> Path:
-    """Return the folder of an entry, unchanged since."""
-    folder: Path = ledger.resolve().parent / line["release"]
-    manifest = folder / MANIFEST
-    if not manifest.is_file():
+def _place(ledger: Path, release: str) -> Path | Address:
+    """Return where the release of an entry is."""
+    return Address.of(release) or (ledger.resolve().parent / release).resolve()
+
+
+def _fixed(release: Path | Address) -> Path | Address:
+    """Return a place in the one form by which it is told from others."""
+    return release.resolve() if isinstance(release, Path) else release.absolute()
+
+
+def _manifest_checksum(release: Path | Address) -> str:
+    if isinstance(release, Path):
+        return checksum(release / MANIFEST)
+    return in_database.manifest_checksum(release)
+
+
+def _entered(ledger: Path, line: dict[str, Any]) -> Path | Address:
+    """Return the place of an entry, unchanged since."""
+    folder = _place(ledger, line["release"])
+    try:
+        found = _manifest_checksum(folder)
+    except (OSError, ReleaseDamaged):
         raise InputError(
             f"the ledger '{ledger}' lists the release '{line['release']}', which is not there; "
             "put it back, or name the earlier releases one by one"
-        )
-    if checksum(manifest) != line["manifest_sha256"]:
+        ) from None
+    if found != line["manifest_sha256"]:
         raise InputError(
             f"the release '{line['release']}' is not the one that the ledger '{ledger}' lists; "
             "put that one back, or name the earlier releases one by one"

@@ -18,7 +18,7 @@ from sfumato.jobs.policy import Policy
 from sfumato.jobs.policy_errors import nearest
 from sfumato.jobs.policy_file import MODEL_KEYS
 from sfumato.jobs.progress import Progress, Stages
-from sfumato.jobs.publication import Publication, group_count, refuse_own_fault, save
+from sfumato.jobs.publication import Publication, group_count, place_of, refuse_own_fault, save
 from sfumato.jobs.recode import recoded, with_recoding
 from sfumato.jobs.yaml_file import read_yaml
 from sfumato.methods import Mondrian
@@ -64,7 +64,9 @@ def link(
     `key` is the secret of the pseudonyms by which the tables are linked.
     Refuses (SfumatoError) whatever stands in the way; the folder then does not appear.
     """
-    path = Path(out)
+    path = place_of(out)
+    if not isinstance(path, Path):
+        raise InputError("linked tables are written to a folder, with a release for each table")
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
     refuse_occupied(path, force, _is_linked)  # early, before a long run

@@ -10,20 +10,35 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from sfumato.audit import audit
-from sfumato.errors import ClaimBroken, InputError, ReleaseDamaged
+from sfumato.databases.address import Address
+from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
 from sfumato.jobs.policy import Policy
 from sfumato.methods import FullDomain
-from sfumato.release import Manifest, Release
+from sfumato.release import Manifest, Release, in_database
 from sfumato.release.manifest import MANIFEST
 from sfumato.release.release import FileFormat
 from sfumato.utility import Ncp
+
+# The folder of a release, or the schema of one in a database.
+Place = Path | Address
+
+
+def place_of(out: str | os.PathLike[str], format: FileFormat | None = None) -> Place:
+    """Return where a release is to be written.
+
+    Refuses (ParameterError) a format of files for a database.
+    """
+    address = Address.of(out)
+    if address is not None and format is not None:
+        raise ParameterError("--format is for releases in folders; a database has tables, no files")
+    return address or Path(out)
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
     """A release that was written, and what its maker should know of it."""
 
-    path: Path
+    path: Place
     manifest: Manifest
     groups: int
     ncp: Ncp | None
@@ -36,8 +51,11 @@ class Publication:
         return withheld_cells(self.manifest)
 
 
-def refuse_occupied(path: Path, force: bool) -> None:
+def refuse_occupied(path: Place, force: bool) -> None:
     """Refuse early, before a long run, what writing the release would refuse at its end."""
+    if isinstance(path, Address):
+        in_database.refuse_occupied(path, force)
+        return
     if not path.parent.is_dir():
         raise InputError(f"'{path.parent}' is not a folder; create it first")
     if not os.path.lexists(path):
@@ -63,7 +81,7 @@ def refuse_own_fault(release: Release) -> None:
 
 def save(
     release: Release,
-    path: Path,
+    path: Place,
     rules: Policy,
     *,
     format: FileFormat | None,

@@ -23,13 +23,13 @@ from sfumato.recoding import (
 )
 from sfumato.recoding.recode import PURPOSE
 from sfumato.release import Release
-from sfumato.schema import Schema
+from sfumato.schema import Columns, Schema
 from sfumato.schema.distinct import distinct
 
 
 def recoded(
-    rows: pa.Table, rules: Policy, schema: Schema, randomness: Randomness
-) -> tuple[pa.Table, Schema, Steps]:
+    rows: Columns, rules: Policy, schema: Schema, randomness: Randomness
+) -> tuple[Columns, Schema, Steps]:
     """Return the table as the policy's steps leave it, the schema that fits it, and the steps.
 
     Everything after sees this table alone: rules of flags as well, since a flag shows in the
@@ -71,7 +71,7 @@ def refuse_other_steps(earlier: Release, steps: Steps, schema: Schema) -> None:
         )
 
 
-def unused_keys(rows: pa.Table, steps: Steps) -> tuple[str, ...]:
+def unused_keys(rows: Columns, steps: Steps) -> tuple[str, ...]:
     """Return a warning for every column whose maps name values that it does not have."""
     return tuple(
         f"column '{name}', `recode`: {count} values that `map` names do not occur in the data"
@@ -79,12 +79,12 @@ def unused_keys(rows: pa.Table, steps: Steps) -> tuple[str, ...]:
     )
 
 
-def about_recoding(raw: pa.Table, rows: pa.Table, steps: Steps, schema: Schema) -> tuple[str, ...]:
+def about_recoding(raw: Columns, rows: Columns, steps: Steps, schema: Schema) -> tuple[str, ...]:
     """Return what is legal and probably not meant about steps, `rows` being what they left."""
     return (*_constant(raw, rows, steps), *_about_shifts(raw, steps, schema))
 
 
-def _constant(raw: pa.Table, rows: pa.Table, steps: Steps) -> tuple[str, ...]:
+def _constant(raw: Columns, rows: Columns, steps: Steps) -> tuple[str, ...]:
     """Return a warning for every column of which the steps leave a single value."""
     return tuple(
         f"column '{name}', `recode`: its values differ before the steps and are all the same after "
@@ -94,7 +94,7 @@ def _constant(raw: pa.Table, rows: pa.Table, steps: Steps) -> tuple[str, ...]:
     )
 
 
-def _about_shifts(rows: pa.Table, steps: Steps, schema: Schema) -> tuple[str, ...]:
+def _about_shifts(rows: Columns, steps: Steps, schema: Schema) -> tuple[str, ...]:
     """Return warnings where what is published may give people's shifts away."""
     names = shifted_columns(steps)
     published = [name for name in names if schema[name].is_published]
@@ -116,7 +116,7 @@ def _first_days(column: pa.ChunkedArray) -> bool:
 
 
 def _unshifted(
-    rows: pa.Table, names: Sequence[str], published: Sequence[str], schema: Schema
+    rows: Columns, names: Sequence[str], published: Sequence[str], schema: Schema
 ) -> tuple[str, ...]:
     """Return a warning of dates that stand unshifted beside shifted ones."""
     kept = [

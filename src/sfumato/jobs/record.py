@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sfumato.databases.address import Address
 from sfumato.errors import InputError
 from sfumato.jobs.private_file import new_file
 from sfumato.version import __version__
@@ -64,7 +65,9 @@ class RecordPlace:
 
     @classmethod
     @contextmanager
-    def at(cls, path: Path | None, release: Path, *, force: bool) -> Iterator[RecordPlace]:
+    def at(
+        cls, path: Path | None, release: Path | Address, *, force: bool
+    ) -> Iterator[RecordPlace]:
         """Yield the place of the record; with no path nothing is written.
 
         Refuses (InputError) a place inside the release, all of which is public.
@@ -73,7 +76,8 @@ class RecordPlace:
         if path is None:
             yield place
             return
-        if path.resolve().is_relative_to(release.resolve()):
+        folder = release if isinstance(release, Path) else release.file
+        if folder is not None and path.resolve().is_relative_to(folder.resolve()):
             raise InputError(
                 f"the record '{path}' would lie inside the release, which is public; "
                 "put it elsewhere"

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.attacks import AttackReport, attack
 from sfumato.audit import AuditReport, audit
+from sfumato.databases.address import Address
 from sfumato.errors import ParameterError, ReleaseDamaged, SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.doubts import narrow_groups
@@ -65,7 +66,9 @@ def report(
     _refuse_wrong(chosen, original, policy)
     refuse_missing(".svg")
     stages = Stages(progress)
-    folder = None if isinstance(release, Release) else Path(release)
+    folder = None  # where there are files that could be attacked
+    if not isinstance(release, Release) and Address.of(release) is None:
+        folder = Path(release)
     with stages.stage("reading the release"):
         loaded = release if isinstance(release, Release) else Release.load(release)
     with stages.stage("auditing"):

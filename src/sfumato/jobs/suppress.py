@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,11 @@ import pyarrow as pa
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods import Method
 from sfumato.randomness import Randomness
+from sfumato.schema import Columns, LazyTable
 from sfumato.table import Table
 
 Ints = npt.NDArray[np.int64]
+Rows = TypeVar("Rows", pa.Table, LazyTable, Columns)
 
 
 def most_kept(counts: Ints, share: Fraction) -> int:
@@ -79,7 +82,7 @@ def withheld_rows(table: Table, method: Method, randomness: Randomness) -> Ints:
     return rows_to_withhold(table, table.sensitive[0].name, share, rng=rng)
 
 
-def without(rows: pa.Table, withheld: Ints) -> pa.Table:
+def without(rows: Rows, withheld: Ints) -> Rows:
     """Return the other rows."""
     keep = np.ones(rows.num_rows, dtype=np.bool_)
     keep[withheld] = False

@@ -15,7 +15,7 @@ from sfumato.publish.households import with_households
 from sfumato.randomness import Randomness
 from sfumato.recoding.pseudonyms import refuse_linking, with_tokens
 from sfumato.release import Release
-from sfumato.schema import Role, Schema, as_arrow
+from sfumato.schema import Role, Schema, as_columns
 from sfumato.table import Table, encode
 
 Ints = npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ class Method(ABC):
         of the table can meet. `randomness` defaults to the operating system's; `key` is the secret
         of pseudonyms, if the schema has any.
         """
-        rows = as_arrow(data)
+        rows = as_columns(data)
         table = with_tokens(flagged(encode(rows, schema), rows), rows, key)
         return self.release(table, randomness or Randomness.fresh())
 

@@ -47,10 +47,9 @@ def column_total(column: Column, counts: Ints, present: int) -> Total:
 
 
 def _histogram(table: Table, groups: Groups, column: Column) -> Histogram:
-    ids, codes = groups.ids.astype(np.int64), column.codes.astype(np.int64)
     if table.units is None:
-        ones = np.ones(len(codes), dtype=np.int64)
-        return Histogram.count(ids, codes, ones, groups.count, column.null_code)
+        return Histogram.count(groups.ids, column.codes, None, groups.count, column.null_code)
+    ids, codes = groups.ids.astype(np.int64), column.codes.astype(np.int64)
     known = codes != column.null_code
     units = table.units.astype(np.int64)[known]
     width = int(units.max(initial=0)) + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +34,16 @@ class Histogram:
 
     @classmethod
     def count(
-        cls, groups: Ints, codes: Ints, counts: Ints, group_count: int, null_code: int
+        cls,
+        groups: npt.NDArray[np.integer[Any]],
+        codes: npt.NDArray[np.integer[Any]],
+        counts: Ints | None,
+        group_count: int,
+        null_code: int,
     ) -> Histogram:
         """Return the histogram of (group, code, count) entries, each entry other people.
+
+        Without counts, each entry is one of them.
 
         >>> entries = (np.array([1, 0, 1]), np.array([2, 0, 0]), np.array([4, 1, 1]))
         >>> histogram = Histogram.count(*entries, group_count=2, null_code=2)
@@ -43,15 +51,28 @@ class Histogram:
         ([1, 1, 4], [1, 1])
         """
         width = null_code + 1
-        keys, inverse = np.unique(groups.astype(np.int64) * width + codes, return_inverse=True)
-        summed = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(summed, inverse, counts)
-        owners, values = keys // width, keys % width
-        offsets = np.searchsorted(owners, np.arange(group_count + 1)).astype(np.int64)
-        known = values != null_code
-        present = np.zeros(group_count, dtype=np.int64)
-        np.add.at(present, owners[known], summed[known])
-        return cls(offsets, values, summed, present)
+        keys = groups.astype(np.int64)
+        keys *= width
+        keys += codes
+        # one sort, in place where nothing must follow it: entries are as many as rows
+        if counts is None:
+            keys.sort()
+        else:
+            order = np.argsort(keys)
+            keys, counts = keys[order], counts[order]
+            del order
+        is_first = np.ones(len(keys), dtype=np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+        starts = np.flatnonzero(is_first)
+        if counts is None:
+            summed = np.diff(starts, append=len(keys))
+        else:
+            summed = np.add.reduceat(counts, starts) if len(starts) else counts
+        keys = keys[starts]
+        offsets = np.searchsorted(keys, np.arange(group_count + 1) * width).astype(np.int64)
+        keys %= width
+        known = np.concatenate([[0], np.cumsum(np.where(keys != null_code, summed, 0))])
+        return cls(offsets, keys, summed, known[offsets[1:]] - known[offsets[:-1]])
 
     def equals(self, other: Histogram) -> bool:
         """Return whether two histograms count the same."""

@@ -34,6 +34,7 @@ from sfumato.predicates.places import placed
 from sfumato.schema.attribute import Attribute, Kind, Role
 from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import comparable_type, is_text, kind_of, stated_values
+from sfumato.schema.lazy_table import Columns
 from sfumato.schema.schema import Schema
 from sfumato.schema.text import to_texts
 from sfumato.table.column import Column
@@ -102,8 +103,8 @@ def mask_of_codes(predicate: Predicate, column: Column) -> Mask:
     return _slots(negation_normal_form(predicate), _as_evaluated(column))
 
 
-def evaluate_frame(predicate: Predicate, data: pa.Table, schema: Schema) -> Mask:
-    """Return which rows of an Arrow table satisfy the predicate, as `evaluate` does.
+def evaluate_frame(predicate: Predicate, data: Columns, schema: Schema) -> Mask:
+    """Return which rows of a table that is not coded satisfy the predicate, as `evaluate` does.
 
     Reads every column of the table: those that no release shows, and those that the schema gives
     no role. The schema says how values are ordered.

@@ -17,6 +17,7 @@ from sfumato.errors import ParameterError, SchemaError
 from sfumato.predicates.evaluate import evaluate_frame
 from sfumato.predicates.parse import parse
 from sfumato.schema.attribute import Attribute, Role
+from sfumato.schema.lazy_table import Columns
 from sfumato.schema.schema import Schema
 from sfumato.table import Table
 
@@ -24,7 +25,7 @@ Mask = npt.NDArray[np.bool_]
 _READABLE = (Role.QUASI_IDENTIFIER, Role.INSENSITIVE)
 
 
-def flagged(table: Table, data: pa.Table) -> Table:
+def flagged(table: Table, data: Columns) -> Table:
     """Return the coded table with the flags of its semi-sensitive columns, read from its input.
 
     A missing flag counts as sensitive; a rule makes a cell sensitive where it is true. Columns
@@ -65,7 +66,7 @@ def _meant(name: str, readable: list[str]) -> str:
     return f" (did you mean '{by_folded[near[0]]}'?)" if near else ""
 
 
-def _flags(attribute: Attribute, data: pa.Table, schema: Schema) -> Mask:
+def _flags(attribute: Attribute, data: Columns, schema: Schema) -> Mask:
     if attribute.when is not None:
         try:
             check_rule(attribute, schema)

@@ -20,6 +20,7 @@ from sfumato.table.groups import spread
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+_WINDOWS = 1 << 20
 
 
 @numba.njit(cache=True, nogil=True)
@@ -109,9 +110,36 @@ def _over_windows(
     """Return the least general cells over the rows of each window."""
     if len(windows) == 0:
         return None
+    # some at a time: windows overlap, and together have many more rows than the table
+    shares = [windows[i : i + _WINDOWS] for i in range(0, len(windows), _WINDOWS)]
+    return _united([_over_some(column, by_code, share, rng) for share in shares])
+
+
+def _over_some(
+    column: Column, by_code: Ints, windows: Ints, rng: np.random.Generator
+) -> GeneralizedColumn:
     of, at = spread(windows[:, 0], windows[:, 1])
     within = Groups(of.astype(np.int32), len(windows))
     return generalize(replace(column, codes=column.codes[by_code[at]]), within, rng=rng)
+
+
+def _united(parts: list[GeneralizedColumn]) -> GeneralizedColumn:
+    """Return the cells of the parts one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    texts: dict[str, int] = {}
+    chosen = []
+    for part in parts:
+        places = [texts.setdefault(text, len(texts)) for text in part.texts]
+        chosen.append(np.array([*places, -1], np.int32)[part.cell_of_group])
+    return GeneralizedColumn(
+        replace(parts[0].column, codes=np.zeros(0, np.int32)),
+        list(texts),
+        np.concatenate(chosen),
+        np.unique(np.concatenate([part.named for part in parts])),
+        all(part.is_exact for part in parts),
+        frozenset[str]().union(*(part.labels for part in parts)),
+    )
 
 
 def _joined(

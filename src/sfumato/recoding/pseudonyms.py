@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sfumato.errors import ParameterError
 from sfumato.schema.distinct import distinct
+from sfumato.schema.lazy_table import Columns
 from sfumato.schema.text import to_texts
 from sfumato.table import Table
 
@@ -45,7 +46,7 @@ def tokens(column: pa.ChunkedArray, name: str, word: str, key: bytes) -> pa.Arra
     return made.take(pa.array(found.codes))
 
 
-def with_tokens(table: Table, data: pa.Table, key: bytes | None) -> Table:
+def with_tokens(table: Table, data: Columns, key: bytes | None) -> Table:
     """Return a coded table with the pseudonyms of its identifiers, read from its input.
 
     Refuses (ParameterError) pseudonyms without a key, and a key without pseudonyms.

@@ -19,8 +19,9 @@ from sfumato.recoding.texts import MapValues
 from sfumato.recoding.words import Steps, days_of_shift, steps_from_policy
 from sfumato.schema.attribute import Attribute, Kind
 from sfumato.schema.distinct import distinct
-from sfumato.schema.frames import as_arrow
+from sfumato.schema.frames import as_columns
 from sfumato.schema.kinds import is_text, kind_of
+from sfumato.schema.lazy_table import Columns, LazyTable
 from sfumato.schema.schema import Schema
 
 Days = npt.NDArray[np.int64]
@@ -33,13 +34,14 @@ def recode(
     *,
     unit: str | None = None,
     rng: np.random.Generator | None = None,
-) -> pa.Table:
+) -> Columns:
     """Return the table with the steps of each named column applied, in order.
 
     Steps are given as in a policy, `[{"top": 90}, {"round": 5}]`, or as the classes of this room.
     A missing value stays missing. Dates are shifted by one number of days a person: the people are
     the distinct values of the column `unit`, and without it every row is a person. The numbers are
-    drawn from `rng`, by default from the operating system.
+    drawn from `rng`, by default from the operating system. A lazy table stays one, and its columns
+    change as they are read.
 
     Refuses (SchemaError) columns that are not there, steps that do not fit a column's type,
     values outside the edges of `bins`, missing units, and shifts of different numbers of days.
@@ -48,21 +50,29 @@ def recode(
     >>> recode(people, {"age": [{"top": 90}, {"round": 5}], "zipcode": {"mask": 2}}).to_pydict()
     {'age': [35, 90, None], 'zipcode': ['13*', '13*', '48*']}
     """
-    table = as_arrow(data)
+    table = as_columns(data)
     read = {name: steps_from_policy(given, name) for name, given in steps.items()}
     for name in read:
         if name not in table.column_names:
             raise SchemaError(f"column '{name}' is to be recoded and is not in the table")
     days = _drawn(table, read, unit, rng)
-    for name, own in read.items():
-        column = table[name]
-        for step in own:
+
+    def change(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        for step in read[name]:
             column = _changed(column, step, name, days)
-        table = table.set_column(table.column_names.index(name), name, column)
+        return column
+
+    if isinstance(table, LazyTable):
+        # each is changed here for its type and refusals, and again whenever it is read
+        types = {name: change(name, table[name]).type for name in read}
+        return table.with_changed(types, change)
+    for name in read:
+        changed = change(name, table[name])
+        table = table.set_column(table.column_names.index(name), name, changed)
     return table
 
 
-def with_orders(schema: Schema, table: pa.Table, steps: Steps) -> Schema:
+def with_orders(schema: Schema, table: Columns, steps: Steps) -> Schema:
     """Return the schema that states the order of a recoded table's bins, where it states nothing.
 
     The bins are the policy's, whichever of them occur.
@@ -70,7 +80,7 @@ def with_orders(schema: Schema, table: pa.Table, steps: Steps) -> Schema:
     return replace(schema, attributes=tuple(_with_order(each, table, steps) for each in schema))
 
 
-def _with_order(attribute: Attribute, table: pa.Table, steps: Steps) -> Attribute:
+def _with_order(attribute: Attribute, table: Columns, steps: Steps) -> Attribute:
     has_bins = any(isinstance(step, BinInto) for step in steps.get(attribute.name, ()))
     is_open = attribute.kind in (None, Kind.ORDINAL) and attribute.hierarchy is None
     if not has_bins or not is_open or attribute.order or attribute.domain:
@@ -81,7 +91,7 @@ def _with_order(attribute: Attribute, table: pa.Table, steps: Steps) -> Attribut
     return replace(attribute, order=tuple(column.chunk(0).dictionary.to_pylist()))
 
 
-def idle_keys(data: pa.Table, steps: Steps) -> dict[str, int]:
+def idle_keys(data: Columns, steps: Steps) -> dict[str, int]:
     """Return by column how many keys of its maps no value has when the map is reached."""
     found: dict[str, int] = {}
     for name, own in steps.items():
@@ -141,7 +151,7 @@ def _changed_categories(column: pa.ChunkedArray, step: Step, name: str) -> pa.Ch
 
 
 def _drawn(
-    table: pa.Table, steps: Steps, unit: str | None, rng: np.random.Generator | None
+    table: Columns, steps: Steps, unit: str | None, rng: np.random.Generator | None
 ) -> Days | None:
     """Return by how many days each row's dates move, None where none do."""
     most = days_of_shift(steps)

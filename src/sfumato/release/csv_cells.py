@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,17 +50,27 @@ def unguard(texts: pa.Array) -> pa.Array:
 
 def write_csv(table: pa.Table, sink: BinaryIO, formula_guard: bool) -> None:
     """Write a table of texts, numbers and dates."""
-    header = _fields(pa.array(table.column_names, pa.string()), formula_guard)
-    sink.write((",".join(header.to_pylist()) + "\n").encode())
-    columns = [_field_column(column, formula_guard) for column in table.columns]
-    for start in range(0, table.num_rows, _BATCH):
-        parts = [pc.fill_null(part.slice(start, _BATCH).cast(pa.string()), "") for part in columns]
-        parts[-1] = pc.binary_join_element_wise(parts[-1], "\n", "")
-        lines = pc.binary_join_element_wise(*parts, ",")
+    for lines in csv_lines(table, formula_guard):
         # The texts of an Arrow array lie end to end: written as they lie, they are the file.
         _, offsets, texts = lines.buffers()
         ends = memoryview(offsets).cast("i")
         sink.write(memoryview(texts)[ends[lines.offset] : ends[lines.offset + len(lines)]])
+
+
+def csv_lines(table: pa.Table, formula_guard: bool) -> Iterator[pa.Array]:
+    """Yield the lines of the table's file with their ends, the header first and by itself.
+
+    >>> table = pa.table({"job": ["Cook", None], "age": [33, 41]})
+    >>> [lines.to_pylist() for lines in csv_lines(table, True)]
+    [['job,age\\n'], ['Cook,33\\n', ',41\\n']]
+    """
+    header = _fields(pa.array(table.column_names, pa.string()), formula_guard)
+    yield pa.array([",".join(header.to_pylist()) + "\n"])
+    columns = [_field_column(column, formula_guard) for column in table.columns]
+    for start in range(0, table.num_rows, _BATCH):
+        parts = [pc.fill_null(part.slice(start, _BATCH).cast(pa.string()), "") for part in columns]
+        parts[-1] = pc.binary_join_element_wise(parts[-1], "\n", "")
+        yield pc.binary_join_element_wise(*parts, ",")
 
 
 def read_csv(path: Path, formula_guard: bool) -> pa.Table:

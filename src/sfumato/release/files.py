@@ -28,7 +28,7 @@ from sfumato.release.contents import checksum, parts, plain_entries
 from sfumato.release.hierarchy_files import HIERARCHIES, read_hierarchies, write_hierarchies
 from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
 from sfumato.release.release import FileFormat, Release
-from sfumato.release.set_cells import set_texts, sets_from_texts
+from sfumato.release.set_cells import sets_from_texts, with_set_texts
 from sfumato.release.set_columns import is_list, normal_sets, plain_types
 from sfumato.release.tables import NUMBER
 
@@ -127,11 +127,8 @@ def _write_parquet(table: pa.Table, path: Path) -> None:
 
 
 def _write_csv(table: pa.Table, path: Path, formula_guard: bool) -> None:
-    for position, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            table = table.set_column(position, field.name, set_texts(table[position]))
     with path.open("xb") as sink:
-        csv_cells.write_csv(table, sink, formula_guard)
+        csv_cells.write_csv(with_set_texts(table), sink, formula_guard)
 
 
 def is_release(folder: Path) -> bool:

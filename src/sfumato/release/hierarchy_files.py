@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote as percent_encoded
 
@@ -33,7 +33,7 @@ def write_hierarchies(
     for name, hierarchy in hierarchies.items():
         rows = hierarchy.rows()
         with (folder / file_name(name)).open("x", encoding="utf-8", newline="") as sink:
-            sink.writelines(map(_line, _guarded(rows) if formula_guard else rows))
+            sink.write(hierarchy_text(_guarded(rows) if formula_guard else rows))
     return {name: checksum(folder / file_name(name)) for name in sorted(hierarchies)}
 
 
@@ -74,6 +74,11 @@ def _read(path: Path, name: str, guarded: bool) -> Hierarchy:
         return Hierarchy.from_rows(rows, name)
     except (ValueError, csv.Error, HierarchyError):
         raise ReleaseDamaged(f"the hierarchy of '{name}' does not read as one") from None
+
+
+def hierarchy_text(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return the text of a hierarchy's file."""
+    return "".join(map(_line, rows))
 
 
 def _line(row: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from sfumato.databases.address import Address
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release.manifest import Manifest
 from sfumato.release.tables import normal_form
@@ -66,16 +67,28 @@ class Release:
         force: bool = False,
         formula_guard: bool = True,
     ) -> None:
-        """Write the release as a folder; see `sfumato.release.files.save`."""
-        from sfumato.release import files
+        """Write the release as a folder, or as a schema in a database.
 
+        See `sfumato.release.files.save` and `sfumato.release.in_database.save`; in a database
+        there are no formats.
+        """
+        from sfumato.release import files, in_database
+
+        if (address := Address.of(path)) is not None:
+            in_database.save(self, address, force=force)
+            return
         files.save(self, path, format=format, force=force, formula_guard=formula_guard)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Release:
-        """Return the release in a folder; see `sfumato.release.files.load`."""
-        from sfumato.release import files
+        """Return the release in a folder, or in a schema of a database.
 
+        See `sfumato.release.files.load` and `sfumato.release.in_database.load`.
+        """
+        from sfumato.release import files, in_database
+
+        if (address := Address.of(path)) is not None:
+            return in_database.load(address)
         return files.load(path)
 
     def count(self, where: Predicate | str | None = None, *, weighted: bool = True) -> Estimate:

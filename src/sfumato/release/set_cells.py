@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.errors import ReleaseDamaged
 from sfumato.release.cells import ITEM_PATTERN, NULL, item, item_text
+from sfumato.release.set_columns import list_offsets
 from sfumato.schema.text import from_texts, to_texts
 
 _BETWEEN = " | "
@@ -30,9 +31,17 @@ def set_texts(column: pa.ChunkedArray) -> pa.Array:
     known = to_texts(members.dictionary).to_pylist()
     spelled = pa.array([item(text) for text in known], pa.string())
     texts = pc.fill_null(spelled.take(members.indices), NULL)
-    rows = pa.ListArray.from_arrays(_offsets(lists), texts)
+    rows = pa.ListArray.from_arrays(list_offsets(lists), texts)
     joined = pc.binary_join_element_wise("{", pc.binary_join(rows, _BETWEEN), "}", "")
     return pc.if_else(lists.is_valid(), joined, pa.scalar(None, pa.string()))
+
+
+def with_set_texts(table: pa.Table) -> pa.Table:
+    """Return the table with texts in the place of lists."""
+    for position, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            table = table.set_column(position, field.name, set_texts(table[position]))
+    return table
 
 
 def sets_from_texts(texts: pa.Array, dtype: pa.DataType) -> pa.Array:
@@ -53,9 +62,3 @@ def sets_from_texts(texts: pa.Array, dtype: pa.DataType) -> pa.Array:
     if not same:
         raise ReleaseDamaged("a set of values does not follow the cell grammar")
     return lists
-
-
-def _offsets(lists: pa.Array) -> pa.Array:
-    """Return offsets into the flattened lists: missing lists take no room there."""
-    ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(lists), 0))
-    return pa.concat_arrays([pa.array([0], pa.int32()), ends.cast(pa.int32())])

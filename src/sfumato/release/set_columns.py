@@ -80,7 +80,7 @@ def normal_sets(column: pa.ChunkedArray, entry: AttributeEntry) -> pa.ListArray:
         return column.chunk(0)
     lists = [
         pa.ListArray.from_arrays(
-            _offsets(chunk),
+            list_offsets(chunk),
             _recoded(members, wanted, index_type),
             target,
             mask=chunk.is_null() if chunk.null_count else None,
@@ -110,7 +110,7 @@ def set_codes(
     codes = place_of[indices.to_numpy(zero_copy_only=False)]
     if len(codes) and codes.min() < 0:
         raise ReleaseDamaged(f"attribute '{entry.name}' has values outside its domain")
-    return _offsets(lists).to_numpy(), codes
+    return list_offsets(lists).to_numpy(), codes
 
 
 def plain_types(schema: pa.Schema) -> pa.Schema:
@@ -171,7 +171,7 @@ def _recoded(
     return pa.DictionaryArray.from_arrays(indices, wanted)
 
 
-def _offsets(lists: pa.Array) -> pa.Array:
+def list_offsets(lists: pa.Array) -> pa.Array:
     """Return offsets into the flattened lists: missing lists take no room there."""
     ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(lists), 0))
     return pa.concat_arrays([pa.array([0], pa.int32()), ends.cast(pa.int32())])

@@ -51,6 +51,8 @@ def text_column(column: pa.ChunkedArray) -> pa.DictionaryArray:
     coded = coded_texts(column)
     used = coded.dictionary.take(pc.unique(coded.indices).drop_null()).drop_null().unique()
     ordered = used.take(pc.array_sort_indices(used))
+    if coded.type == TEXT and ordered.equals(coded.dictionary):
+        return coded  # as it should be: a large table is not copied
     position = pc.index_in(coded.dictionary, value_set=ordered)
     return pa.DictionaryArray.from_arrays(position.take(coded.indices), ordered)
 

@@ -81,13 +81,13 @@ class Exclusions:
 
 def _classes(
     column: Column, pairs: Sequence[npt.NDArray[np.bool_] | None]
-) -> tuple[list[int], Ints]:
+) -> tuple[list[int], Codes]:
     """Return a code of each class, and the class of every code; class 0 excludes nothing."""
     shown = [found for found in pairs if found is not None]
     some = np.flatnonzero(np.logical_or.reduce([found.any(axis=1) for found in shown]))
     lines = np.concatenate([found[some] for found in shown], axis=1)
     _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
-    class_of_code = np.zeros(column.null_code + 1, np.int64)
+    class_of_code = np.zeros(column.null_code + 1, np.int32)
     class_of_code[some] = inverse.reshape(-1) + 1
     # a missing value excludes nothing, unless a rule says so
     free = np.flatnonzero(class_of_code == 0)

@@ -10,21 +10,24 @@ from sfumato.schema.builders import (
     Quantiles,
     builder_from_policy,
 )
-from sfumato.schema.frames import as_arrow
+from sfumato.schema.frames import as_arrow, as_columns
 from sfumato.schema.hierarchy import ROOT, Hierarchy, HierarchyReport, Tree
 from sfumato.schema.infer import Proposal, propose, propose_unit
+from sfumato.schema.lazy_table import Columns, LazyTable
 from sfumato.schema.schema import Schema
 
 __all__ = [
     "ROOT",
     "Attribute",
     "Bins",
+    "Columns",
     "Dates",
     "EqualWidth",
     "Hierarchy",
     "HierarchyBuilder",
     "HierarchyReport",
     "Kind",
+    "LazyTable",
     "Mask",
     "Proposal",
     "Quantiles",
@@ -32,6 +35,7 @@ __all__ = [
     "Schema",
     "Tree",
     "as_arrow",
+    "as_columns",
     "builder_from_policy",
     "propose",
     "propose_unit",

@@ -111,7 +111,8 @@ def _count_dense(column: pa.ChunkedArray) -> Distinct | None:
     span = high - low + 1
     slots = np.empty(len(column), np.int32)
     row = 0
-    for chunk in column.cast(pa.int64()).chunks:
+    for raw in column.chunks:
+        chunk = raw.cast(pa.int64())
         part = slots[row : row + len(chunk)]
         np.subtract(chunk.fill_null(low).to_numpy(), low, out=part, casting="unsafe")
         if chunk.null_count:

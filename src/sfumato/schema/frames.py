@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.interchange
 
 from sfumato.errors import InputError, SfumatoError
+from sfumato.schema.lazy_table import Columns, LazyTable
 
 
 def as_arrow(data: Any) -> pa.Table:
@@ -50,6 +51,14 @@ def as_arrow(data: Any) -> pa.Table:
         )
     # The metadata describe the frame that the table came from, down to its index.
     return table.replace_schema_metadata(None)
+
+
+def as_columns(data: Any) -> Columns:
+    """Return the frame as `as_arrow` does, or the lazy table that it is, which is not read.
+
+    Refuses what `as_arrow` refuses.
+    """
+    return data if isinstance(data, LazyTable) else as_arrow(data)
 
 
 def _read(data: Any) -> pa.Table:

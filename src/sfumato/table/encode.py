@@ -12,7 +12,7 @@ import pyarrow as pa
 from sfumato.errors import SchemaError
 from sfumato.schema.attribute import RESERVED_NAMES, RESERVED_SUFFIX, Attribute, Role
 from sfumato.schema.distinct import Distinct, distinct
-from sfumato.schema.frames import as_arrow
+from sfumato.schema.frames import as_columns
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import kind_of
 from sfumato.schema.leaf_texts import spelled_as
@@ -49,7 +49,7 @@ def encode(data: Any, schema: Schema) -> Table:
     >>> table["disease"].codes.tolist(), table["disease"].null_code
     ([1, 2, 0], 2)
     """
-    arrow = as_arrow(data)
+    arrow = as_columns(data)  # of a lazy table one column at a time is in memory
     _refuse_reserved(arrow.column_names)
     schema = schema.aligned(arrow.column_names)
     units = encode_counted(arrow, schema)

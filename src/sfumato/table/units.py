@@ -10,6 +10,7 @@ import pyarrow as pa
 from sfumato.errors import SchemaError
 from sfumato.schema.attribute import Role
 from sfumato.schema.distinct import Distinct, distinct
+from sfumato.schema.lazy_table import Columns
 from sfumato.schema.schema import Schema
 from sfumato.table.weights import encode_households
 
@@ -19,7 +20,7 @@ _WAYS_OUT = (
 )
 
 
-def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None:
+def encode_units(data: Columns, schema: Schema) -> npt.NDArray[np.int32] | None:
     """Return the person that each row belongs to, None where every row is a person of its own.
 
     Without a stated unit, every identifier must be present and different in every row: one that
@@ -49,7 +50,7 @@ def encode_units(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None
     return None
 
 
-def encode_counted(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None:
+def encode_counted(data: Columns, schema: Schema) -> npt.NDArray[np.int32] | None:
     """Return whom models count: each row's household if the schema names them, else its person.
 
     None where every row is one of its own.

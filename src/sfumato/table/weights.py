@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from sfumato.errors import SchemaError
 from sfumato.schema.distinct import distinct
+from sfumato.schema.lazy_table import Columns
 from sfumato.schema.schema import Schema
 
 
-def encode_weights(data: pa.Table, schema: Schema) -> npt.NDArray[np.float64] | None:
+def encode_weights(data: Columns, schema: Schema) -> npt.NDArray[np.float64] | None:
     """Return the weight of every row, None if the schema names no column of weights.
 
     Refuses (SchemaError) weights that are no numbers, missing, infinite, or not above 0.
@@ -42,7 +43,7 @@ def encode_weights(data: pa.Table, schema: Schema) -> npt.NDArray[np.float64] | 
     return weights
 
 
-def encode_households(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None:
+def encode_households(data: Columns, schema: Schema) -> npt.NDArray[np.int32] | None:
     """Return the household of every row by codes 0, 1, ...; None if the schema names no column.
 
     Refuses (SchemaError) missing ones.

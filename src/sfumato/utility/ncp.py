@@ -105,7 +105,8 @@ def _column_loss(cells: pa.ChunkedArray, column: Column, listed: Sequence[str]) 
     """
     if not pa.types.is_dictionary(cells.type):
         return 0.0  # typed columns hold exact values
-    counted = pc.value_counts(cells.cast(pa.string()).drop_null())
+    # by code: the texts of all rows may be more than an Arrow array holds
+    counted = pc.value_counts(cells.unify_dictionaries().combine_chunks().drop_null())
     texts, counts = counted.field(0).to_pylist(), counted.field(1).to_pylist()
     hierarchy = column.attribute.hierarchy
     tree = _Leaves(hierarchy) if isinstance(hierarchy, Hierarchy) else None

@@ -1,4 +1,4 @@
-"""Readers that are installed on demand."""
+"""Modules that are installed on demand."""
 
 from __future__ import annotations
 
