@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import association, local, models, people, set_layout, sliced, transitions
+from . import association, local, models, people, set_layout, sliced, surveys, transitions
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, Point, point_of_text
 from .release import (
@@ -99,6 +99,7 @@ def _content_problems(release: Published) -> list[str]:
         found += local.problems(release)
     if release.manifest["layout"] == "sliced":
         found += sliced.problems(release)
+    found += surveys.problems(release)
     return found + _domain_problems(release) + people.content_problems(release)
 
 
