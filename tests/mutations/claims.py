@@ -181,7 +181,7 @@ def change_an_attribute(rng: random.Random, folder: Path) -> None:
                 "role": ["identifier", "quasi-identifier", "sensitive", "insensitive"]
                 + ["semi-sensitive", "sensitive-quasi-identifier", "public"],
                 "kind": ["numeric", "ordinal", "categorical", "textual"],
-                "type": ["int8", "string", "double", "date32[day]", "bool", "map"],
+                "type": ["int8", "string", "double", "date32[day]", "bool"],
                 "name": ["other", "", "group", "x.bucket"],
             }[key]
         )

@@ -23,12 +23,14 @@ def digest_of(path: Path) -> str:
 
 
 def altered(folder: Path) -> bool:
-    """Whether a file is missing, or not the one of the manifest; also where that is none."""
+    """Whether a file is missing, a link, or not that of the manifest; also where that is none."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
         pairs = [(folder / entry["file"], entry["sha256"]) for entry in manifest["tables"]]
         stated = manifest.get("parameters", {}).get("hierarchies", {})
         pairs += [(folder / hierarchy_file(name), digest) for name, digest in stated.items()]
+        if any(path.is_symlink() for path in folder.rglob("*")):
+            return True
         lying = {path.name for path in (folder / "hierarchies").glob("*")}
         if lying != {Path(hierarchy_file(name)).name for name in stated}:
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .cells import Star
+from .cells import Exact, Star
 from .release import Published, groups
 
 DIGITS = 9
@@ -12,7 +12,18 @@ DIGITS = 9
 
 def problems(release: Published) -> list[str]:
     """Return what contradicts itself in weights and in the numbers of withheld cells."""
-    return _weight_problems(release) + _withheld_problems(release)
+    return _weight_problems(release) + _withheld_problems(release) + _mean_problems(release)
+
+
+def _mean_problems(release: Published) -> list[str]:
+    stated = release.manifest["parameters"].get("microaggregated", [])
+    quasi = release.with_role("quasi-identifier")
+    if any(n not in quasi or release.attributes[n]["kind"] != "numeric" for n in stated):
+        return ["means of what has none"]
+    rows = release.tables["records"] if stated else []
+    if any(not isinstance(row[name], Exact) for row in rows for name in stated):
+        return ["means that are no numbers"]
+    return []
 
 
 def _weight_problems(release: Published) -> list[str]:
