@@ -222,7 +222,7 @@ def _spelt_otherwise(rng: random.Random, cell: str) -> str:
         return f"{cell[: found.start()]}{number}{cell[found.end() :]}"
     return rng.choice(
         ["*", "[20, 29]", "[29, 20]", "[20, 20]", "{Female, Male}", "Care", "null", "", cell[:-1]]
-        + ["Lungs", f"{cell} ", "[20, 29", "{Female, Female}", "{Male, Female}", "NaN"]
+        + ["Lungs", f"{cell} ", "[20, 29", "{Female, Female}", "NaN"]
     )
 
 

@@ -27,7 +27,9 @@ from sfumato.release import Release
 from sfumato.schema import Attribute, EqualWidth, Hierarchy, Role, Schema
 
 ILLNESS = ("Flu", "Cold", "Asthma", "Ulcer", "Gout", "Angina")
-CHAPTERS = dict(zip(ILLNESS, ("Lungs", "Lungs", "Lungs", "Organs", "Organs", "Organs"), strict=True))
+CHAPTERS = dict(
+    zip(ILLNESS, ("Lungs", "Lungs", "Lungs", "Organs", "Organs", "Organs"), strict=True)
+)
 JOBS = {"Nurse": "Care", "Carer": "Care", "Cook": "Trade", "Smith": "Trade", "Clerk": "Office"}
 QI, SENSITIVE, BOTH = Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER
 

@@ -72,6 +72,8 @@ def _manifest_problems(release: Published) -> list[str]:
     published = [name for entry in cells for name in entry["attributes"]]
     if len(set(names)) != len(names) or sorted(published) != sorted(names):
         found.append("the tables do not publish each attribute once")
+    if any(Path(entry["file"]).stem != entry["name"] for entry in manifest["tables"]):
+        found.append("a table in a file of another name")
     tables = [entry["name"] for entry in cells]
     if manifest["layout"] != "anatomized" and tables != ["records"]:
         found.append("the layout has one table, records")
@@ -222,10 +224,8 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
         case _:
             return True
     domain = attribute.get("domain")
-    if reading.paths and isinstance(cell, Exact) and points[0] not in reading.paths:
-        return False
-    if reading.paths and (domain is None or all(point in reading.paths for point in points)):
-        return all(point in reading.paths for point in points)
+    if reading.paths and (isinstance(cell, Range) or points[0] not in reading.paths):
+        return False  # under a hierarchy a cell that is no leaf is a node
     if isinstance(domain, dict):
         ends = [_end(text_of_json(domain[end]), reading.type) for end in ("min", "max")]
         return all(
