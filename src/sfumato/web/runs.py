@@ -131,10 +131,12 @@ class Runner:
         Their processes have ended with it: they hold the other end of a pipe (`web/worker.py`).
         """
         for project in self._workspace.projects():
+            _clear_unasked(project)
             for run in runs_of(project):
                 status = run.status
                 if not status.state.is_over:
-                    _end(run.folder, status.over(State.INTERRUPTED, _INTERRUPTED))
+                    status = status.over(State.INTERRUPTED, _INTERRUPTED)
+                _end(run.folder, status)
 
     def submit(
         self,
@@ -170,7 +172,8 @@ class Runner:
             },
         )
         run = load_run(folder)
-        assert run is not None
+        if run is None:  # the disk failed just now
+            raise InputError("the run was written, and cannot be read; check the disk")
         with self._lock:
             self._queues[kind.is_quick].append(run)
             self._start_waiting()
@@ -291,6 +294,13 @@ _INTERRUPTED: Final = "the workbench was stopped meanwhile; run it again"
 _CRASHED: Final = (
     "the process of this run ended by itself, most likely for lack of memory; nothing was published"
 )
+
+
+def _clear_unasked(project: Project) -> None:
+    """Remove folders of runs that were never asked for: a server was killed while it made them."""
+    for each in project.runs.iterdir() if project.runs.is_dir() else ():
+        if ID.fullmatch(each.name) and not each.is_symlink() and not (each / REQUEST).is_file():
+            shutil.rmtree(each, ignore_errors=True)
 
 
 def _copy_rules(source: Path, target: Path) -> None:
