@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import InputError
 from sfumato.io.csv_text import refuse_repeated
+from sfumato.schema.unfolding import refuse_unfolding
 
 
 def read_parquet(path: Path) -> pa.Table:
@@ -24,8 +25,13 @@ def read_parquet(path: Path) -> pa.Table:
             if not all(name.strip() for name in names):
                 raise InputError(f"{path}: a column has no name; give every column a name")
             refuse_repeated(names, path)
+            refuse_unfolding(file.metadata.num_rows, file.schema_arrow)
             return file.read()
-    except (pa.ArrowException, ValueError):
+    except MemoryError:  # which Arrow's own lack of memory is, too
+        raise
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # it cannot be opened; one without a number is about what is in the file
         raise InputError(
             f"{path}: this is not a Parquet file, or a damaged one; write it again"
         ) from None
