@@ -18,7 +18,10 @@ from .release import BUCKETED, Published, Row, groups
 
 # What is claimed of the values that a group's rows hold; here a row's value is its bucket's.
 OF_GROUPS = ("l-diversity", "l-unique-groups", "t-closeness", "alpha-k-anonymity", "beta-likeness")
-CHECKED = {"l-unique-buckets": {"attribute", "l"}, "t-close-buckets": {"attribute", "t"}}
+CHECKED = {
+    "l-unique-buckets": {"attribute", "l"},
+    "t-close-buckets": {"attribute", "t", "distance"},
+}
 
 
 def bucket_of(row: Mapping[str, Any], attribute: str) -> int | None:

@@ -247,7 +247,8 @@ def _rows(
         names, columns = _csv_columns(part, guarded) if is_csv else _parquet_columns(part)
         whole = {entry[key] for key in ("group", "count") if entry.get(key)}
         tokens = set(entry.get("pseudonyms", ()))
-        wanted = whole | set(entry["attributes"]) | buckets | tokens
+        weight = entry.get("weight")
+        wanted = whole | set(entry["attributes"]) | buckets | tokens | ({weight} - {None})
         if len(set(names)) != len(names) or set(names) != wanted:
             raise ReleaseError("columns that are not those of the manifest")
         for values in zip(*columns, strict=True):
@@ -259,6 +260,8 @@ def _rows(
                     row[name] = None if value is None else _whole(value)
                 elif name in tokens:
                     row[name] = value
+                elif name == weight:
+                    row[name] = float(value)
                 else:
                     row[name] = _cell(value, readings[name])
             rows.append(row)

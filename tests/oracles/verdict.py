@@ -8,10 +8,12 @@ confirmed, 2 the folder is damaged or contradicts itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from . import association, local, models, people, set_layout, sliced, transitions
+from . import association, local, models, people, set_layout, sliced, surveys, transitions
 from .cells import Cell, CellError, Exact, Range, Reading, ValueSet, position
 from .points import NoPoint, Point, point_of_text
 from .release import (
@@ -36,6 +38,17 @@ CHECKED = {
     **association.CHECKED,
     **set_layout.CHECKED,
 }
+OPTIONAL = {"model", "c", "missing", "distance"}
+WORDS = {
+    "l-diversity": {"variant": ("frequency", "distinct", "entropy", "recursive")},
+    "set-diversity": {"variant": ("frequency", "entropy")},
+    "beta-likeness": {"variant": ("basic", "enhanced")},
+    "t-closeness": {"distance": ("equal", "ordered", "hierarchical")},
+    "t-close-buckets": {"distance": ("equal", "ordered", "hierarchical")},
+}
+ENDS = ("min", "max")
+LINE = Reading.of("double", "numeric")
+SETS = ("sensitive", "sensitive-quasi-identifier")
 DECLARED = ("delta-presence", "differential-privacy")
 
 
@@ -59,6 +72,8 @@ def _manifest_problems(release: Published) -> list[str]:
     published = [name for entry in cells for name in entry["attributes"]]
     if len(set(names)) != len(names) or sorted(published) != sorted(names):
         found.append("the tables do not publish each attribute once")
+    if any(Path(entry["file"]).stem != entry["name"] for entry in manifest["tables"]):
+        found.append("a table in a file of another name")
     tables = [entry["name"] for entry in cells]
     if manifest["layout"] != "anatomized" and tables != ["records"]:
         found.append("the layout has one table, records")
@@ -74,6 +89,7 @@ def _manifest_problems(release: Published) -> list[str]:
         found.append("a number of fakes that is none")
     elif fakes and manifest["layout"] != "sliced":
         found.append("fakes where there is no place for them")
+    found += _stated_domain_problems(release) + _hierarchy_problems(release)
     found += people.manifest_problems(manifest) + local.manifest_problems(manifest)
     found += association.manifest_problems(manifest)
     return found + sliced.manifest_problems(manifest)
@@ -95,19 +111,31 @@ def _content_problems(release: Published) -> list[str]:
         for group, rows in groups(release).items():
             if len({tuple(row[name] for name in shared) for row in rows}) != 1:
                 found.append(f"group {group}: rows do not share the quasi-identifier cells")
+    if release.manifest["layout"] in ("generalized", "anatomized"):
+        for name in (*release.with_role("sensitive"), *release.with_role("insensitive")):
+            rows = release.tables[release.table_of(name)["name"]]
+            if any(not isinstance(row[name], Exact) for row in rows):
+                found.append(f"{name}: a cell that is not exact")
     if release.manifest["layout"] == "local":
         found += local.problems(release)
     if release.manifest["layout"] == "sliced":
         found += sliced.problems(release)
+    found += surveys.problems(release)
     return found + _domain_problems(release) + people.content_problems(release)
 
 
 def _well_stated(claim: Mapping[str, Any]) -> bool:
     """Whether a claim of a model that we know has its parameters, each of a possible size."""
-    if not CHECKED.get(claim["model"], set()) <= set(claim):
+    known = CHECKED.get(claim["model"])
+    if known is not None and not known <= set(claim) <= known | OPTIONAL:
         return False
     numbers = [claim[key] for key in ("k", "l", "c", "d", "t", "alpha", "beta") if key in claim]
     if any(isinstance(n, bool) or not isinstance(n, int | float) or n < 0 for n in numbers):
+        return False
+    words = WORDS.get(claim["model"], {})
+    if any(claim.get(key, own[0]) not in own for key, own in words.items()):
+        return False
+    if not isinstance(claim.get("k", 1), int):
         return False
     return all(claim.get(key, 1) >= 1 for key in ("k", "l", "d"))
 
@@ -121,12 +149,49 @@ def _anatomy_problems(release: Published) -> list[str]:
             found.append("a sensitive table with several attributes")
         if (named == "sensitive") != (not sensitive.isdisjoint(entry["attributes"])):
             found.append("a sensitive attribute outside a sensitive table")
+        role = {"qi": "quasi-identifier", "kept": "insensitive"}.get(named)
+        if role and not set(entry["attributes"]) <= set(release.with_role(role)):
+            found.append("an attribute in a table of another role")
         rows = release.tables[entry["name"]]
         if any(row[entry["count"]] < 1 for row in rows):
             found.append("a count below one")
         keys = [(row[entry["group"]], *(row[name] for name in entry["attributes"])) for row in rows]
         if len(set(keys)) != len(keys):
             found.append("a combination that a group lists twice")
+    return found
+
+
+def _stated_domain_problems(release: Published) -> list[str]:
+    """Return domains that no attribute of their type has, whatever the cells are."""
+    found = []
+    for name, attribute in release.attributes.items():
+        domain, is_numeric = attribute.get("domain"), attribute["kind"] == "numeric"
+        if isinstance(domain, dict):
+            low, high = (_end(text_of_json(domain[end]), attribute["type"]) for end in ENDS)
+            if not is_numeric or position(low, LINE) > position(high, LINE):
+                found.append(f"{name}: ends of what has none, or in disorder")
+        elif isinstance(domain, list):
+            points = [None if t is None else point_of_text(t, attribute["type"]) for t in domain]
+            in_a_set = release.manifest["layout"] == "sets" and attribute["role"] in SETS
+            if (is_numeric and not in_a_set) or len(set(points)) < len(points):
+                found.append(f"{name}: a list of what has ends, or with a value twice")
+    return found
+
+
+def _hierarchy_problems(release: Published) -> list[str]:
+    """Return files that are no trees, each line a path from a leaf of its own to the root."""
+    found = []
+    for name, lines in release.hierarchies.items():
+        parents: dict[tuple[int, str], set[str]] = {}
+        for line in lines:
+            for level, (child, parent) in enumerate(pairwise(line)):
+                parents.setdefault((level, child), set()).add(parent)
+        if len({len(line) for line in lines}) != 1 or any(line[-1] != "*" for line in lines):
+            found.append(f"{name}: paths that do not end at the root, or of different lengths")
+        elif any(len(each) > 1 for each in parents.values()):
+            found.append(f"{name}: a node with two parents")
+        elif len({line[0] for line in lines}) < len(lines):
+            found.append(f"{name}: a leaf twice")
     return found
 
 
@@ -159,8 +224,8 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
         case _:
             return True
     domain = attribute.get("domain")
-    if reading.paths and (domain is None or all(point in reading.paths for point in points)):
-        return all(point in reading.paths for point in points)
+    if reading.paths and (isinstance(cell, Range) or points[0] not in reading.paths):
+        return False  # under a hierarchy a cell that is no leaf is a node
     if isinstance(domain, dict):
         ends = [_end(text_of_json(domain[end]), reading.type) for end in ("min", "max")]
         return all(
@@ -178,9 +243,14 @@ def _end(text: str, type: str) -> Point:
     try:
         return point_of_text(text, type)
     except NoPoint:
-        if type not in ("float", "halffloat"):
+        if type in ("float", "halffloat"):
+            return point_of_text(text, "double")
+        if "int" not in type:
             raise
-        return point_of_text(text, "double")
+    try:
+        return Fraction(text)  # whole numbers may lie between ends that are not
+    except ValueError:
+        raise NoPoint("an end that is no number") from None
 
 
 def claim_holds(release: Published, claim: Mapping[str, Any]) -> bool:

@@ -34,6 +34,8 @@ DECLARED = "declared, not checked"
 _ONLY_DECLARED = frozenset({"differential-privacy"})
 # Far above any table, far below where a product of counts and parameters would overflow.
 _LARGEST = 2**31 - 1
+# What decides which claim is meant: a reader who takes another default would read another claim.
+_SPELT_OUT = ("variant", "distance", "prior")
 
 
 def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
@@ -51,12 +53,20 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
         if name == LocalDifferentialPrivacy.name:
             return judge_transitions(claim, evidence.transitions)
         model = from_claim(claim)
+        _refuse_unsaid(claim, model)
         if not model.checkable:
             return Verdict(claim, None, note=DECLARED)
         return _checked(claim, model, evidence)
     except ParameterError as error:
         line = " ".join(str(error).split())  # it may quote a key of the manifest
         raise ReleaseDamaged(f"the manifest makes no sensible claim: {line}") from None
+
+
+def _refuse_unsaid(claim: Mapping[str, Any], model: Model) -> None:
+    """Refuse (ParameterError) a claim that leaves open which of several it is."""
+    for key in _SPELT_OUT:
+        if hasattr(model, key) and key not in claim:
+            raise ParameterError(f"{model.name} does not state its `{key}`")
 
 
 def _checked(claim: Mapping[str, Any], model: Model, evidence: Evidence) -> Verdict:

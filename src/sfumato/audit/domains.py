@@ -112,6 +112,8 @@ class Domain:
         self.check_exact(exact)
         if not len(lows):
             return
+        if self.hierarchy is not None:
+            raise _damage(self.entry, "has a hierarchy, and ranges that are no nodes of it")
         if self.entry.kind is Kind.NUMERIC:
             self._check_ends(lows)
             self._check_ends(highs)

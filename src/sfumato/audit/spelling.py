@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.errors import ReleaseDamaged
 from sfumato.release import cells
 from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet
 
@@ -73,8 +74,10 @@ def named_values(spelled: pa.Array, labels: Container[str]) -> NamedValues:
             case Range(a, b):
                 lows.append(a)
                 highs.append(b)
-            case Node() | Star() | Null():
+            case Node() | Star():
                 pass
+            case Null():  # a missing cell is no text at all; the word belongs inside a set
+                raise ReleaseDamaged("a cell is the bare word for a missing value")
     chosen = pa.array(ranged)
     return NamedValues(
         pa.concat_arrays([spelled.filter(pa.array(plain)), pa.array(exact, pa.string())]),

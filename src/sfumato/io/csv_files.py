@@ -53,6 +53,8 @@ def read_csv(path: Path) -> pa.Table:
                 quoted_strings_can_be_null=False,
             ),
         )
+    except MemoryError:  # which Arrow's own lack of memory is, too
+        raise
     except pa.ArrowException:  # its message quotes the row
         _refuse_bad_quotes(path, dialect)
         _refuse_ragged(path, dialect)

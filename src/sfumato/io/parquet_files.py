@@ -18,6 +18,7 @@ from sfumato.errors import InputError
 from sfumato.io.csv_text import refuse_repeated
 from sfumato.io.partitions import Cells, partition_columns, refuse_in_both
 from sfumato.schema.lazy_table import LazyTable
+from sfumato.schema.unfolding import refuse_unfolding
 
 Result = TypeVar("Result")
 State = tuple[int, int, int]
@@ -54,6 +55,8 @@ def open_parquet(files: Sequence[Path], cells: Cells) -> LazyTable:
         return pa.table(columns, names=list(wanted))
 
     united = _joined([part.schema.empty_table().select(names) for part in parts]).schema
+    for field in united:  # columns are read and coded one at a time
+        refuse_unfolding(sum(rows), pa.schema([field]))
     told = partition_columns(cells, [0] * len(rows))
     fields = [*united.remove_metadata(), *(pa.field(n, told[n].type) for n in told)]
     return LazyTable(pa.schema(fields), sum(rows), read)
@@ -99,7 +102,11 @@ def _opened(path: Path, look: Callable[[pq.ParquetFile], Result]) -> Result:
         # Not `read_table`, which takes folder names such as `year=2026` for columns.
         with pq.ParquetFile(path) as file:
             return look(file)
-    except (pa.ArrowException, ValueError):
+    except MemoryError:  # which Arrow's own lack of memory is, too
+        raise
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # it cannot be opened; one without a number is about what is in the file
         raise InputError(
             f"{path}: this is not a Parquet file, or a damaged one; write it again"
         ) from None

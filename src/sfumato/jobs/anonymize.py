@@ -141,10 +141,9 @@ def anonymize(
         suppressed_rows: list[int] = (withheld + 1).tolist()
         if record_path is not None and release.manifest.suppressed > len(withheld):
             suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
-        with stages.stage("writing"):
-            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
-        place.fill(
-            RunRecord(
+
+        def told() -> RunRecord:
+            return RunRecord(
                 data=os.fspath(data),
                 policy=os.fspath(policy),
                 release=os.fspath(out),
@@ -155,7 +154,11 @@ def anonymize(
                 suppressed_rows=suppressed_rows,
                 withheld_cells=withheld_cells(release.manifest),
             )
-        )
+
+        with stages.stage("writing"):
+            place.draft(told())
+            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
+        place.fill(told())
     if ledger_path is not None:
         enter(ledger_path, path, release.manifest)
     return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)

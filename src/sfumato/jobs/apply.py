@@ -95,10 +95,9 @@ def apply(
         with stages.stage("measuring"):
             loss = ncp(release, encode(without(rows, withheld), schema))
             warnings += (*about_pseudonyms(schema), *about_loss(release.manifest, loss))
-        with stages.stage("writing"):
-            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
-        place.fill(
-            RunRecord(
+
+        def told() -> RunRecord:
+            return RunRecord(
                 data=os.fspath(data),
                 policy=os.fspath(policy),
                 release=os.fspath(out),
@@ -108,7 +107,11 @@ def apply(
                 warnings=warnings,
                 suppressed_rows=(withheld + 1).tolist(),
             )
-        )
+
+        with stages.stage("writing"):
+            place.draft(told())
+            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
+        place.fill(told())
     return Publication(path, release.manifest, group_count(release), loss, warnings, stages.timings)
 
 

@@ -7,9 +7,11 @@ releases again and to know that they are the same.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,15 +74,31 @@ def enter(ledger: Path, release: Path | Address, manifest: Manifest) -> None:
     }
     text = json.dumps(line, ensure_ascii=False) + "\n"
     try:
-        with ledger.open("ab") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        _append(ledger, text.encode())
     except OSError as error:
         raise InputError(
             f"the release '{release}' was written, but not entered into the ledger "
             f"'{ledger}': {error.strerror}"
         ) from None
+
+
+def _append(ledger: Path, line: bytes) -> None:
+    """Add a line to the file, whole or not at all; one that was cut off stays apart from it."""
+    with ledger.open("a+b", buffering=0) as file:
+        with suppress(OSError):  # a system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        end = file.seek(0, os.SEEK_END)
+        if end:
+            file.seek(end - 1)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        rest = memoryview(line)
+        try:
+            while rest:  # a disk that is nearly full takes a part of it
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
+        except BaseException:
+            file.truncate(end)
+            raise
 
 
 def earlier_releases(

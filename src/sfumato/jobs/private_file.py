@@ -1,11 +1,17 @@
-"""Files that appear whole or not at all, and that only their owner can read."""
+"""Files that appear whole or not at all, and that only their owner can read.
+
+A file is written as `.NAME.tmp-XXXXXXXX` beside its place, forced to the disk, and renamed. What a
+killed run left so is removed by the next that writes there: a live one holds a lock on its draft.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import IO
 
@@ -24,21 +30,60 @@ def new_file(
     """
     refuse_occupied(path, force=force, is_ours=is_ours)
     with _refusing(path):
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.tmp-", dir=path.parent)
-    draft = Path(name)
+        draft, handle = _locked_draft(path)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w+b") as file:
             yield file
             with _refusing(path):
                 file.flush()
                 os.fsync(file.fileno())
                 if not private:
                     os.fchmod(file.fileno(), 0o666 & ~_umask())
-        refuse_occupied(path, force=force, is_ours=is_ours)
-        with _refusing(path):
+            refuse_occupied(path, force=force, is_ours=is_ours)
+            with _refusing(path):
+                draft.replace(path)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a private file in place of any other, in one step; OSError where that fails."""
+    draft, handle = _locked_draft(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
             draft.replace(path)
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _locked_draft(path: Path) -> tuple[Path, int]:
+    """Make a draft beside `path`, locked so that others can tell it is alive."""
+    _clear_leftovers(path)
+    while True:
+        draft = path.with_name(f".{path.name}.tmp-{secrets.token_hex(4)}")
+        handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        # Another run may have taken it for a leftover before the lock was ours.
+        if draft.exists():
+            return draft, handle
+        os.close(handle)
+
+
+def _clear_leftovers(path: Path) -> None:
+    for draft in path.parent.glob(f".{escape(path.name)}.tmp-{'[0-9a-f]' * 8}"):
+        with suppress(OSError):  # a live run, another user's file, a system without locks
+            handle = os.open(draft, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                draft.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from sfumato.databases.address import Address
 from sfumato.errors import InputError
@@ -15,6 +17,8 @@ from sfumato.jobs.private_file import new_file
 from sfumato.version import __version__
 
 FORMAT = "sfumato-run-record/1"
+# For what a record gains by the end of its run: the time that writing took.
+_ROOM = 256
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,14 +58,37 @@ class RunRecord:
 
 
 class RecordPlace:
-    """The place of a record, held open from before a run until it has ended."""
+    """The place of a record, held open from before a run until it has ended.
 
-    def __init__(self) -> None:
-        self._text = b""
+    `draft` writes it before the release appears, so that a full disk refuses both; `fill` writes
+    what only the end of a run knows over it.
+    """
+
+    def __init__(self, path: Path | None, file: IO[bytes] | None) -> None:
+        self._path, self._file = path, file
+
+    def draft(self, record: RunRecord) -> None:
+        """Write the record as far as it is known, with room for the rest.
+
+        Refuses (InputError) where there is no room for it.
+        """
+        self._write(record.to_json() + b" " * _ROOM, "cannot write")
 
     def fill(self, record: RunRecord) -> None:
-        """Take the record; it is written when the run ends well."""
-        self._text = record.to_json()
+        """Write the whole record; it takes its place when the run ends well."""
+        self._write(record.to_json(), "the release was written, but not its record")
+
+    def _write(self, text: bytes, problem: str) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.seek(0)
+            self._file.write(text)
+            self._file.flush()
+            self._file.truncate()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise InputError(f"{problem} '{self._path}': {error.strerror}") from None
 
     @classmethod
     @contextmanager
@@ -72,9 +99,8 @@ class RecordPlace:
 
         Refuses (InputError) a place inside the release, all of which is public.
         """
-        place = cls()
         if path is None:
-            yield place
+            yield cls(None, None)
             return
         folder = release if isinstance(release, Path) else release.file
         if folder is not None and path.resolve().is_relative_to(folder.resolve()):
@@ -83,8 +109,7 @@ class RecordPlace:
                 "put it elsewhere"
             )
         with new_file(path, force=force, is_ours=is_record, private=True) as file:
-            yield place
-            file.write(place._text)
+            yield cls(path, file)
 
 
 def is_record(path: Path) -> bool:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -58,8 +58,10 @@ class Store:
             ) from None
         try:
             os.ftruncate(self._file, self._read())
-        except InputError:
+        except BaseException as error:  # whatever it is, the file must not stay locked
             os.close(self._file)
+            if isinstance(error, OSError):
+                raise InputError(f"cannot use '{self._path}': {error.strerror}") from None
             raise
         return self
 
@@ -107,8 +109,16 @@ class Store:
 
     def _append(self, line: dict[str, Any]) -> None:
         assert self._file is not None, "the store is not open"
-        os.write(self._file, json.dumps(line, ensure_ascii=False).encode() + b"\n")
-        os.fsync(self._file)
+        text = memoryview(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        end = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            while text:  # a disk that is nearly full takes a part of it
+                text = text[os.write(self._file, text) :]
+            os.fsync(self._file)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, end)
+            raise InputError(f"cannot write '{self._path}': {error.strerror}") from None
 
     def _read(self) -> int:
         """Take in all whole lines; return where the last of them ends."""

@@ -31,6 +31,7 @@ from sfumato.release.release import FileFormat, Release
 from sfumato.release.set_cells import sets_from_texts, with_set_texts
 from sfumato.release.set_columns import is_list, normal_sets, plain_types
 from sfumato.release.tables import NUMBER
+from sfumato.schema.unfolding import refuse_unfolding
 
 # So few that the texts of the sets in them stay far below Arrow's limit of 2 GiB.
 _ROWS_OF_SETS = 1 << 18
@@ -183,6 +184,8 @@ def _read_table(folder: Path, entry: TableEntry, manifest: Manifest, guarded: bo
             paths = parts(path) if path.is_dir() else [path]
             table = pa.concat_tables([_read_parquet(part, manifest) for part in paths])
         table.validate(full=True)
+    except MemoryError:  # which Arrow's own lack of memory is, too
+        raise
     except (pa.ArrowException, ValueError, OSError):  # the message may hold a cell
         raise ReleaseDamaged(f"the file of table '{entry.name}' does not read as a table") from None
     return table
@@ -194,6 +197,9 @@ _FIELD_NUMBER = {b"PARQUET:field_id"}  # Arrow's own
 def _read_parquet(path: Path, manifest: Manifest) -> pa.Table:
     # Not `read_table`, which takes folder names such as `year=2026` for columns.
     with pq.ParquetFile(path) as file:
+        if file.metadata.num_rows > manifest.rows:
+            raise ReleaseDamaged(f"the file '{path.name}' has more rows than there are records")
+        refuse_unfolding(file.metadata.num_rows, file.schema_arrow)
         table = _read_sets(file, manifest) if manifest.layout == "sets" else file.read()
     notes = [table.schema.metadata, *(field.metadata for field in table.schema)]
     if any(set(note or {}) - _FIELD_NUMBER for note in notes):

@@ -31,7 +31,7 @@ def as_arrow(data: Any) -> pa.Table:
     """
     try:
         table = _read(data)
-    except SfumatoError:
+    except (SfumatoError, MemoryError):
         raise
     except Exception as error:
         # A conversion error quotes the cell it stumbled over, so it may neither be shown nor kept.

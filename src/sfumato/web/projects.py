@@ -12,7 +12,7 @@ import secrets
 import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,8 @@ FILE: Final = "project.json"
 POLICY: Final = "policy.yaml"
 HIERARCHIES: Final = "hierarchies"
 ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?")
+# In a folder that is to become a project: one with it and without a project is a crash's.
+_UNFINISHED: Final = ".unfinished"
 _LONGEST_TITLE: Final = 80
 _MOST_LISTED: Final = 500
 _DEEPEST: Final = 4
@@ -92,9 +94,26 @@ class Workspace:
                 raise InputError(
                     f"another workbench has '{self.folder}' open; use that one, or another folder"
                 ) from None
+            self._clear_unfinished()
             yield
         finally:
             os.close(handle)
+
+    def _clear_unfinished(self) -> None:
+        """Remove what a workbench that was killed left of projects it was about to make.
+
+        They may hold an upload that nobody finds; a folder that is not ours has no such mark.
+        """
+        for each in list(self.folder.iterdir()):
+            if not ID.fullmatch(each.name) or each.is_symlink() or not each.is_dir():
+                continue
+            with suppress(OSError):
+                if (each / FILE).is_file():
+                    (each / _UNFINISHED).unlink(missing_ok=True)
+                elif (each / _UNFINISHED).is_file():
+                    shutil.rmtree(each, ignore_errors=True)
+                else:
+                    each.rmdir()  # killed before the mark was made; it fails where anything lies
 
     def projects(self) -> list[Project]:
         """Return all projects, the newest first."""
@@ -134,6 +153,7 @@ class Workspace:
                     (self.folder / name).mkdir(mode=0o700)
                 except FileExistsError:
                     continue
+                (self.folder / name / _UNFINISHED).touch(mode=0o600)
                 (self.folder / name / "data").mkdir(mode=0o700)
                 return self.folder / name
 
@@ -153,8 +173,10 @@ class Workspace:
                 "created": datetime.now(UTC).isoformat(timespec="microseconds"),
             },
         )
+        (folder / _UNFINISHED).unlink(missing_ok=True)
         made = self._load(folder)
-        assert made is not None
+        if made is None:  # the disk failed just now
+            raise InputError("the project was written, and cannot be read; check the disk")
         return made
 
     def discard(self, folder: Path) -> None:

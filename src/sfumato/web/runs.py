@@ -135,10 +135,12 @@ class Runner:
         Their processes have ended with it (`web/worker.py`).
         """
         for project in self._workspace.projects():
+            _clear_unasked(project)
             for run in runs_of(project):
                 status = run.status
                 if not status.state.is_over:
-                    _end(run.folder, status.over(State.INTERRUPTED, _INTERRUPTED))
+                    status = status.over(State.INTERRUPTED, _INTERRUPTED)
+                _end(run.folder, status)
 
     def submit(
         self,
@@ -174,7 +176,8 @@ class Runner:
             },
         )
         run = load_run(folder)
-        assert run is not None
+        if run is None:  # the disk failed just now
+            raise InputError("the run was written, and cannot be read; check the disk")
         with self._lock:
             self._queues[kind.is_quick].append(run)
             self._start_waiting()
@@ -301,6 +304,13 @@ def _worker(folder: Path, scratch: Path) -> subprocess.Popen[bytes]:
         env={**os.environ, "TMPDIR": str(scratch), "PYTHONSAFEPATH": "1"},
         start_new_session=True,
     )
+
+
+def _clear_unasked(project: Project) -> None:
+    """Remove folders of runs that were never asked for: a server was killed while it made them."""
+    for each in project.runs.iterdir() if project.runs.is_dir() else ():
+        if ID.fullmatch(each.name) and not each.is_symlink() and not (each / REQUEST).is_file():
+            shutil.rmtree(each, ignore_errors=True)
 
 
 def _copy_rules(source: Path, target: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from pathlib import Path
 from typing import Any
+
+from sfumato.jobs.private_file import replace_file
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -16,16 +16,7 @@ def write_json(path: Path, content: Any) -> None:
 
 def write_text(path: Path, content: str) -> None:
     """Write a text in place of the file, in one step."""
-    draft = path.with_name(f".{path.name}.tmp-{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    replace_file(path, content.encode())
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

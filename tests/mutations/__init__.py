@@ -1,0 +1,1 @@
+"""The mutation check of the audit: releases changed at random, judged by it and by the oracle."""
