@@ -35,6 +35,7 @@ from sfumato.cli import (
     serve,
     utility,
 )
+from sfumato.cli.profile import with_profile
 from sfumato.cli.show import one_line
 from sfumato.errors import ClaimBroken, SfumatoError, place_of
 from sfumato.version import __version__
@@ -55,24 +56,24 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: sfumato demo",
 )
-app.command("init", epilog=init.EXAMPLE)(init.init)
-app.command("check", epilog=check.EXAMPLE)(check.check)
-app.command("risk", epilog=risk.EXAMPLE)(risk.risk)
-app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
-app.command("link", epilog=link.EXAMPLE)(link.link)
-app.command("apply", epilog=apply.EXAMPLE)(apply.apply)
-app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
-app.command("attack", epilog=attack.EXAMPLE)(attack.attack)
-app.command("compose", epilog=compose.EXAMPLE)(compose.compose)
-app.command("query", epilog=query.EXAMPLE)(query.query)
-app.command("reconstruct", epilog=reconstruct.EXAMPLE)(reconstruct.reconstruct)
-app.command("utility", epilog=utility.EXAMPLE)(utility.utility)
-app.command("report", epilog=report.EXAMPLE)(report.report)
-app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
-app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
-app.command("recommend", epilog=recommend.EXAMPLE)(recommend.recommend)
-app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
-app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
+app.command("init", epilog=init.EXAMPLE)(with_profile(init.init))
+app.command("check", epilog=check.EXAMPLE)(with_profile(check.check))
+app.command("risk", epilog=risk.EXAMPLE)(with_profile(risk.risk))
+app.command("anonymize", epilog=anonymize.EXAMPLE)(with_profile(anonymize.anonymize))
+app.command("link", epilog=link.EXAMPLE)(with_profile(link.link))
+app.command("apply", epilog=apply.EXAMPLE)(with_profile(apply.apply))
+app.command("audit", epilog=audit.EXAMPLE)(with_profile(audit.audit))
+app.command("attack", epilog=attack.EXAMPLE)(with_profile(attack.attack))
+app.command("compose", epilog=compose.EXAMPLE)(with_profile(compose.compose))
+app.command("query", epilog=query.EXAMPLE)(with_profile(query.query))
+app.command("reconstruct", epilog=reconstruct.EXAMPLE)(with_profile(reconstruct.reconstruct))
+app.command("utility", epilog=utility.EXAMPLE)(with_profile(utility.utility))
+app.command("report", epilog=report.EXAMPLE)(with_profile(report.report))
+app.command("reproduce", epilog=reproduce.EXAMPLE)(with_profile(reproduce.reproduce))
+app.command("compare", epilog=compare.EXAMPLE)(with_profile(compare.compare))
+app.command("recommend", epilog=recommend.EXAMPLE)(with_profile(recommend.recommend))
+app.command("serve", epilog=serve.EXAMPLE)(with_profile(serve.serve))
+app.command("demo", epilog=demo.EXAMPLE)(with_profile(demo.demo))
 
 
 @app.callback(invoke_without_command=True)

@@ -1,4 +1,8 @@
-"""Progress on stderr: only in a terminal, and only once a run has lasted a second."""
+"""Progress on stderr: only in a terminal, and only once a run has lasted a second.
+
+Compiling the kernels of a method takes seconds, once on every machine. Whoever waits for it is
+told so: in a terminal by a line that stays, and by a stage of its own in a profile.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sfumato.cli.profile import COMPILING, SHOWING, running
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -25,6 +31,9 @@ class TerminalProgress:
 
     def stage(self, name: str) -> None:
         """Take note that the stage begins."""
+        profile = running()
+        if profile is not None:
+            profile.stage(name)
         with self._lock:
             self._stage = name
             if self._status is not None:
@@ -62,7 +71,44 @@ def terminal_progress() -> Iterator[TerminalProgress]:
     if sys.stderr.isatty():
         timer.start()
     try:
-        yield progress
+        with _telling_of_compilation():
+            yield progress
     finally:
         timer.cancel()
         progress.end()
+        profile = running()
+        if profile is not None:
+            profile.stage(SHOWING)
+
+
+@contextmanager
+def _telling_of_compilation() -> Iterator[None]:
+    """Say once that kernels are being compiled, if any are: later runs load them."""
+    profile = running()
+    if not sys.stderr.isatty() and profile is None:
+        yield
+        return
+    from numba.core import event
+
+    class Compilation(event.Listener):
+        """Functions compile those that they call, so only the outermost begins and ends."""
+
+        depth = 0
+        is_said = False
+        stage = ""
+
+        def on_start(self, event: Any) -> None:
+            if self.depth == 0 and profile is not None:
+                self.stage = profile.stage(COMPILING)
+            self.depth += 1
+            if not self.is_said and sys.stderr.isatty():
+                self.is_said = True
+                print(f"{COMPILING} (seconds; kernels are kept for later runs)", file=sys.stderr)
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0 and profile is not None:
+                profile.stage(self.stage)
+
+    with event.install_listener("numba:compile", Compilation()):
+        yield

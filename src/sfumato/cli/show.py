@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sfumato.cli.profile import running
+
 
 def one_line(text: str) -> str:
     """Return the text on one line, without characters that steer a terminal.
@@ -34,7 +36,11 @@ def text_label(text: str | None) -> str:
 
 
 def show_json(fields: Any) -> None:
-    """Print plain data as one JSON document."""
+    """Print plain data as one JSON document, with the profile if one is asked for."""
+    profile = running()
+    if profile is not None and isinstance(fields, dict):
+        fields = fields | {"profile": profile.to_json()}
+        profile.is_told = True
     print(json.dumps(fields, ensure_ascii=False, indent=2, allow_nan=False))
 
 
@@ -57,10 +63,21 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             table.add_row(*map(Text, row))  # not markup: a name may have brackets
         Console().print(table)
         return
-    widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
-    for line in (headers, *cells):
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print("  ".join(padded).rstrip())
+    for line in plain_columns(headers, cells):
+        print(line)
+
+
+def plain_columns(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows under headers as lines of aligned columns.
+
+    >>> plain_columns(["stage", "seconds"], [["reading", "1.5"]])
+    ['stage    seconds', 'reading  1.5']
+    """
+    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in (headers, *rows)
+    ]
 
 
 def claim_text(claim: dict[str, Any]) -> str:
