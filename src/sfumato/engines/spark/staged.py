@@ -1,0 +1,97 @@
+"""The coded rows of a table, in files that tasks write once and read as often as they must.
+
+They lie beside the release that is being made, on storage that all workers see, and go with it when
+the run ends. A task may run twice, or on two machines at once: a file appears whole or not at all,
+and has the same rows whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.table import Table
+from sfumato.table.whole import codes_of, flag_name
+
+Codes = npt.NDArray[np.int32]
+
+_BATCH_ROWS = 1 << 18
+
+
+def code_names(frame: Table) -> list[str]:
+    """Return the names of all columns of codes: those of the table, then those of its flags."""
+    return [*(column.name for column in frame.columns), *map(flag_name, frame.flags)]
+
+
+def as_codes(table: Table) -> pa.Table:
+    """Return a coded table as Arrow's: its codes, and its flags as 0 and 1."""
+    return pa.table({name: codes_of(table, name).astype(np.int32) for name in code_names(table)})
+
+
+def from_codes(codes: pa.Table, frame: Table) -> Table:
+    """Return the coded table of the rows, which has the dictionary of the frame."""
+    arrays = {name: codes[name].to_numpy() for name in code_names(frame)}
+    return replace(
+        frame,
+        columns=tuple(replace(each, codes=arrays[each.name].copy()) for each in frame.columns),
+        rows=codes.num_rows,
+        flags={name: arrays[flag_name(name)].astype(np.bool_) for name in frame.flags},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """So many files of codes in a folder; a file is read by one task."""
+
+    folder: str
+    files: int
+
+    def write(self, number: int, batches: Iterable[pa.Table]) -> int:
+        """Write the rows of a task, and return their number."""
+        rows, writer = 0, None
+        path = self._path(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        try:
+            for batch in batches:
+                if writer is None:
+                    writer = pq.ParquetWriter(unfinished, batch.schema, compression="lz4")
+                writer.write_table(batch)
+                rows += batch.num_rows
+            if writer is None:
+                return 0
+            writer.close()
+            os.replace(unfinished, path)  # noqa: PTH105 -- a path may hold any character
+        except BaseException:
+            with suppress(OSError):
+                unfinished.unlink()
+            raise
+        return rows
+
+    def read(self, number: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows of a file in batches; of no column at all, still their number."""
+        path = self._path(number)
+        if not path.exists():
+            return
+        with pq.ParquetFile(path) as file:
+            names = None if columns is None else list(columns)
+            for batch in file.iter_batches(_BATCH_ROWS, columns=names):
+                yield pa.Table.from_batches([batch])
+
+    def _path(self, number: int) -> Path:
+        return Path(self.folder, f"{number:06}.parquet")
+
+
+def is_flag(name: str) -> bool:
+    """Return whether a column of codes holds flags."""
+    return name.endswith(RESERVED_SUFFIX)
