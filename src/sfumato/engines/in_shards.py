@@ -20,8 +20,8 @@ from sfumato.methods.splitting import Splitting
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.release.union import unite_releases
-from sfumato.rows.coarse_cuts import CutTree, TableCounts, plan_cuts
-from sfumato.rows.coarse_deal import Deal, fewer, plan_deal, ranks
+from sfumato.rows.coarse_cuts import CutTree, TableCounts
+from sfumato.rows.coarse_deal import Deal, fewer, ranks
 from sfumato.rows.keyed_hash import KEY_BYTES, copies, row_hashes
 from sfumato.table import Table
 from sfumato.table.whole import codes_of, flag_name, frame_of, joint_of, part_of, whole_of
@@ -67,17 +67,11 @@ class _Shards:
     def by_cuts(self) -> Sharded:
         """Return the release in parts that are cut; a part without a solution joins the next."""
         splitting, table = self.splitting, self.table
-        tree = plan_cuts(
-            self.frame,
-            splitting.on,
-            splitting.conditions,
-            TableCounts(table),
-            most_rows=self.shard_rows,
-            least_rows=splitting.least_rows,
-        )
+        tree = splitting.cuts(self.frame, TableCounts(table), most_rows=self.shard_rows)
 
         def parts(tree: CutTree) -> Codes:
-            return tree.part_of({name: table[name].codes for name in tree.columns}, table.rows)
+            codes = {name: codes_of(table, name) for name in tree.columns}
+            return tree.part_of(codes, table.rows)
 
         return self._released(tree, parts, CutTree.joined)
 
@@ -90,22 +84,16 @@ class _Shards:
         hashes = row_hashes([*codes, copies(codes)], key)
         strata = joint_of(table, splitting.on)
 
-        def plan(shards: int) -> Deal:
-            return plan_deal(
-                splitting.on,
-                strata,
-                splitting.conditions,
-                shards,
-                least_rows=splitting.least_rows,
-            )
-
         def parts(deal: Deal) -> Codes:
             own = {name: table[name].codes for name in splitting.on}
             stratum = deal.stratum_of(own, table.rows)
             return deal.shard_of(stratum, ranks(stratum, hashes))
 
         wanted = -(-table.rows // self.shard_rows)
-        return self._released(plan(wanted), parts, lambda deal, _: plan(fewer(deal.shards)))
+        first = splitting.deal(strata, wanted)
+        return self._released(
+            first, parts, lambda deal, _: splitting.deal(strata, fewer(deal.shards))
+        )
 
     def _released(
         self,

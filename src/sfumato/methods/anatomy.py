@@ -50,7 +50,7 @@ class Anatomy(Method):
         """Return a deal in which every shard is l-eligible."""
         refuse_unsplittable(frame, self.name)
         column = self._column(frame)
-        eligible = HasValues(column.name, column.null_code, self.l)
+        eligible = HasValues(column.name, column.null_code, Fraction(1, self.l))
         return Splitting("deal", (column.name,), (eligible,), self.l)
 
     def _column(self, table: Table) -> Column:

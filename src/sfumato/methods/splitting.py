@@ -8,9 +8,12 @@ from typing import Literal
 
 from sfumato.errors import EngineUnavailable
 from sfumato.models import Model
+from sfumato.rows.coarse_cuts import Counts, CutTree, plan_cuts
+from sfumato.rows.coarse_deal import Deal, plan_deal
 from sfumato.rows.eligibility import bind_to_table
 from sfumato.rows.shard_conditions import Condition, SatisfiesModel
 from sfumato.table import Table
+from sfumato.table.whole import Joint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +24,8 @@ class Splitting:
     every value: `rows/coarse_deal.py`) or `any` (rows need not fit together: any deal will do).
     `on` are the columns to cut on, or those whose combinations are dealt evenly. `conditions` must
     hold in each shard, which has at least `least_rows`. `commonest` are combinations of columns of
-    which the method must know how many rows of the whole table have the commonest.
+    which the method must know how many rows of the whole table have the commonest. Cuts are made
+    in the order of `on` if `in_order` says so; combinations of `apart` are set apart first.
     """
 
     by: Literal["cuts", "deal", "any"]
@@ -29,6 +33,25 @@ class Splitting:
     conditions: tuple[Condition, ...] = ()
     least_rows: int = 1
     commonest: tuple[tuple[str, ...], ...] = ()
+    apart: tuple[str, ...] = ()
+    in_order: bool = False
+
+    def cuts(self, frame: Table, counts: Counts, *, most_rows: int) -> CutTree:
+        """Return the plan of cuts into parts of at most so many rows."""
+        return plan_cuts(
+            frame,
+            self.on,
+            self.conditions,
+            counts,
+            most_rows=most_rows,
+            least_rows=self.least_rows,
+            apart=self.apart,
+            in_order=self.in_order,
+        )
+
+    def deal(self, strata: Joint, shards: int) -> Deal:
+        """Return the plan of a deal to so many shards, given the joint counts of `on`."""
+        return plan_deal(self.on, strata, self.conditions, shards, least_rows=self.least_rows)
 
 
 def model_conditions(frame: Table, models: Sequence[Model]) -> tuple[Condition, ...]:

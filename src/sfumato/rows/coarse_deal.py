@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.rows.shard_conditions import Condition, all_hold
-from sfumato.table.groups import packed
 from sfumato.table.whole import Joint
 
 Codes = npt.NDArray[np.int32]
@@ -40,17 +39,7 @@ class Deal:
 
     def stratum_of(self, codes: Mapping[str, Codes], rows: int) -> Ints:
         """Return the stratum of each of so many rows, given the codes of `columns`."""
-        if not self.columns:
-            return np.zeros(rows, np.int64)
-        count = len(self.strata.counts)
-        both = [
-            np.concatenate([known, codes[name]])
-            for name, known in zip(self.columns, self.strata.codes, strict=True)
-        ]
-        keys = packed(both)
-        order = np.argsort(keys[:count], kind="stable")
-        place = np.searchsorted(keys[:count], keys[count:], sorter=order)
-        return np.asarray(order[place])
+        return self.strata.lines_of([codes[name] for name in self.columns], rows)
 
     def shard_of(self, stratum: Ints, rank: Ints) -> Codes:
         """Return the shard of rows: `rank` is a row's place in its stratum, from 0."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -58,11 +59,11 @@ class SatisfiesModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HasValues:
-    """Each shard has rows with a value of the attribute, of which none has more than 1/l."""
+    """Each shard has rows with a value of the attribute, of which none has more than a share."""
 
     attribute: str
     null_code: int
-    l: int = 1  # noqa: E741 -- the parameter's name in every paper
+    most: Fraction
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -72,7 +73,8 @@ class HasValues:
     def holds(self, shard: Ints, joint: Joint, shards: int) -> Bools:
         """Return for every shard whether it is eligible."""
         known = joint.codes[0] != self.null_code
-        return _eligible(shard[known], joint.codes[0][known], joint.counts[known], shards, self.l)
+        lines = (shard[known], joint.codes[0][known], joint.counts[known])
+        return _eligible(*lines, shards, self.most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +83,7 @@ class FullPatterns:
 
     flags: tuple[str, ...]
     k: int
-    large: Joint = field(repr=False)  # the patterns with k rows in the whole table
+    patterns: Joint = field(repr=False)  # of the whole table
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,8 +92,8 @@ class FullPatterns:
 
     def holds(self, shard: Ints, joint: Joint, shards: int) -> Bools:
         """Return for every shard whether no large pattern has too few rows in it."""
-        pattern, large = _patterns(joint.codes), set(_patterns(self.large.codes).tolist())
-        is_large = np.array([each in large for each in pattern.tolist()], np.bool_)
+        pattern = self.patterns.lines_of(joint.codes, len(shard))
+        is_large = self.patterns.counts[pattern] >= self.k
         lines, shard_of = np.unique(
             np.stack([shard[is_large], pattern[is_large]]), axis=1, return_inverse=True
         )
@@ -103,17 +105,42 @@ class FullPatterns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlaggedEligible:
-    """The flagged cells of an attribute are none in a shard, or can be put into buckets there.
+    """The flagged cells of an attribute can be put into l-unique buckets in each shard.
 
-    So they can if some have a value and no value has more than 1/l of those; `l` is 2 where
-    buckets must be close to the whole instead, which asks for two values at least.
+    So they can if there are none, or no value has more than 1/l of those that have one.
+    """
+
+    attribute: str
+    flag: str
+    null_code: int
+    l: int  # noqa: E741 -- the parameter's name in every paper
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The attribute and its flags."""
+        return (self.attribute, self.flag)
+
+    def holds(self, shard: Ints, joint: Joint, shards: int) -> Bools:
+        """Return for every shard whether its flagged cells can be protected."""
+        flagged = (joint.codes[1] > 0) & (joint.counts > 0)
+        known = flagged & (joint.codes[0] != self.null_code)
+        lines = (shard[known], joint.codes[0][known], joint.counts[known])
+        fits = _eligible(*lines, shards, Fraction(1, self.l))
+        return np.asarray(fits | (np.bincount(shard[flagged], minlength=shards) == 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlaggedClose:
+    """The flagged cells of an attribute are none in a shard, or satisfy a model as one bucket.
+
+    The model is bound to codes of its own, which `place` gives by code, a missing value last;
+    without `flag` all cells count as flagged.
     """
 
     attribute: str
     flag: str | None
-    null_code: int
-    l: int  # noqa: E741 -- the parameter's name in every paper
-    values: int = 1
+    bound: BoundModel
+    place: Ints = field(repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -122,15 +149,14 @@ class FlaggedEligible:
 
     def holds(self, shard: Ints, joint: Joint, shards: int) -> Bools:
         """Return for every shard whether its flagged cells can be protected."""
-        codes = joint.codes[0]
-        flagged = np.ones(len(codes), np.bool_) if self.flag is None else joint.codes[1] > 0
-        flagged &= joint.counts > 0
-        none = np.bincount(shard[flagged], minlength=shards) == 0
-        known = flagged & (codes != self.null_code)
-        fits = _eligible(shard[known], codes[known], joint.counts[known], shards, self.l)
-        pairs = np.unique(np.stack([shard[known], codes[known]]), axis=1)
-        different = np.bincount(pairs[0], minlength=shards)
-        return np.asarray(none | (fits & (different >= self.values)))
+        flagged = joint.counts > 0
+        if self.flag is not None:
+            flagged &= joint.codes[1] > 0
+        own, counts = shard[flagged], joint.counts[flagged]
+        codes = self.place[joint.codes[0][flagged]]
+        histogram = Histogram.count(own, codes, counts, shards, int(self.place[-1]))
+        statistics = GroupStatistics(_sums(own, counts, shards), {self.attribute: histogram})
+        return np.asarray(self.bound.holds(statistics) | (statistics.sizes == 0), np.bool_)
 
 
 def all_hold(
@@ -143,21 +169,14 @@ def all_hold(
     return found
 
 
-def _eligible(shard: Ints, codes: Ints, counts: Ints, shards: int, l: int) -> Bools:  # noqa: E741
+def _eligible(shard: Ints, codes: Ints, counts: Ints, shards: int, most: Fraction) -> Bools:
+    """Return for every shard whether it has rows, and no code more than a share of them."""
     present = _sums(shard, counts, shards)
     pairs, line = np.unique(np.stack([shard, codes]), axis=1, return_inverse=True)
     sums = _sums(line.reshape(-1), counts, pairs.shape[1])
     largest = np.zeros(shards, np.int64)
     np.maximum.at(largest, pairs[0], sums)
-    return np.asarray((present > 0) & (largest * l <= present))
-
-
-def _patterns(codes: Sequence[Ints]) -> Ints:
-    """Return one number a pattern of flags."""
-    found = np.zeros(len(codes[0]), np.int64) if codes else np.zeros(1, np.int64)
-    for flags in codes:
-        found = 2 * found + flags
-    return found
+    return np.asarray((present > 0) & (largest * most.denominator <= present * most.numerator))
 
 
 def _sums(places: Ints, counts: Ints, length: int) -> Ints:

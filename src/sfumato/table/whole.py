@@ -36,6 +36,16 @@ class Joint(NamedTuple):
     codes: tuple[Ints, ...]
     counts: Ints
 
+    def lines_of(self, codes: Sequence[npt.NDArray[np.integer[Any]]], rows: int) -> Ints:
+        """Return for each of so many rows the line that has its codes; each row must have one."""
+        if not self.codes:
+            return np.zeros(rows, np.int64)
+        lines = len(self.counts)
+        both = [np.concatenate(each) for each in zip(self.codes, codes, strict=True)]
+        keys = packed(both)
+        order = np.argsort(keys[:lines], kind="stable")
+        return np.asarray(order[np.searchsorted(keys[:lines], keys[lines:], sorter=order)])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
@@ -117,17 +127,30 @@ def frame_of(table: Table, whole: Whole | None = None) -> Table:
 
 
 def part_of(table: Table, rows: Ints, whole: Whole | None) -> Table:
-    """Return the table of some rows under the dictionary of all, beside counts of the whole.
+    """Return the table of some rows under the dictionary of all, beside counts of the whole."""
+    codes = {column.name: column.codes[rows] for column in table.columns}
+    flags = {name: flags[rows] for name, flags in table.flags.items()}
+    return shard_table(replace(table, whole=whole), codes, flags)
 
-    Rows stand in the order of what they hold, so that it does not matter how they came together.
+
+def shard_table(
+    frame: Table, codes: Mapping[str, Codes], flags: Mapping[str, npt.NDArray[np.bool_]]
+) -> Table:
+    """Return a table with the dictionary and the whole of a frame, and these codes and flags.
+
+    Rows are put in the order of what they hold, so that it does not matter how they came together.
     """
-    chosen = rows[canonical_order([codes_of(table, name)[rows] for name in _names(table)])]
+    held = [codes[column.name] for column in frame.columns]
+    order = canonical_order([*held, *(flags[name].astype(np.int32) for name in frame.flags)])
+    columns = [
+        replace(column, codes=codes[column.name][order], misses=_misses(column, frame.whole))
+        for column in frame.columns
+    ]
     return replace(
-        table,
-        columns=tuple(_taken(column, chosen) for column in table.columns),
-        rows=len(chosen),
-        flags={name: flags[chosen] for name, flags in table.flags.items()},
-        whole=whole,
+        frame,
+        columns=tuple(columns),
+        rows=len(order),
+        flags={name: flags[name][order] for name in frame.flags},
     )
 
 
@@ -136,17 +159,29 @@ def canonical_order(codes: Sequence[npt.NDArray[np.integer[Any]]]) -> Ints:
     return np.argsort(packed(codes), kind="stable") if codes else np.zeros(0, np.int64)
 
 
-def _names(table: Table) -> list[str]:
-    return [*(column.name for column in table.columns), *map(flag_name, table.flags)]
+def _misses(column: Column, whole: Whole | None) -> bool | None:
+    return column.misses if whole is None else bool(whole.counts[column.name][-1])
+
+
+def visible_name(column: str) -> str:
+    """Return the name under which a column is counted as if its flagged cells were missing."""
+    return flag_name(flag_name(column))
+
+
+def column_of(frame: Table, name: str) -> Column:
+    """Return the column that a name stands for, visible or as it is."""
+    return frame[name.removesuffix(2 * RESERVED_SUFFIX)]
 
 
 def codes_of(table: Table, name: str) -> npt.NDArray[np.integer[Any]]:
-    """Return the codes of a column, or its flags (`flag_name`) as 0 and 1."""
-    flags = table.flags.get(name.removesuffix(RESERVED_SUFFIX))
-    if name.endswith(RESERVED_SUFFIX) and flags is not None:
-        return flags.astype(np.int32)
+    """Return the codes of a column; its flags as 0 and 1; its codes with flagged cells missing.
+
+    Names are those of columns, of `flag_name` and of `visible_name`.
+    """
+    if name.endswith(2 * RESERVED_SUFFIX):
+        column = column_of(table, name)
+        hidden = table.flags[column.name]
+        return np.where(hidden, np.int32(column.null_code), column.codes)
+    if name.endswith(RESERVED_SUFFIX):
+        return table.flags[name.removesuffix(RESERVED_SUFFIX)].astype(np.int32)
     return table[name].codes
-
-
-def _taken(column: Column, rows: Ints) -> Column:
-    return replace(column, codes=column.codes[rows])
