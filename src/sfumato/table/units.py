@@ -49,7 +49,9 @@ def refuse_repeats(name: str, rows: int, values: int, missing: int) -> None:
     if missing:
         raise _missing(name, rows, missing)
     if values < rows:
-        raise SchemaError(f"identifier '{name}' repeats in {rows - values} of {rows} rows: {_WAYS_OUT}")
+        raise SchemaError(
+            f"identifier '{name}' repeats in {rows - values} of {rows} rows: {_WAYS_OUT}"
+        )
 
 
 def encode_counted(data: pa.Table, schema: Schema) -> npt.NDArray[np.int32] | None:

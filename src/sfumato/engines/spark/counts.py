@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.engines.spark.exchange import exchange
-from sfumato.engines.spark.staged import Staged
+from sfumato.engines.spark.staged import Staged, mixed
 from sfumato.rows.coarse_cuts import CutTree
 from sfumato.table import Table
 from sfumato.table.whole import Joint, counted, flag_name
@@ -74,6 +74,28 @@ class StagedCounts:
             return []
         found = self.joints(CutTree(), [0], asked)
         return [Joint(joint.codes[1:], joint.counts) for joint in found]
+
+    def commonest(self, names: Names) -> int:
+        """Return how many rows have the commonest combination of columns."""
+        staged, buckets = self.staged, min(self.staged.files, 16)
+
+        def hand_out(task: int) -> Iterator[tuple[int, pa.Table]]:
+            parts = []
+            for batch in staged.read(task, names):
+                codes = [batch[name].to_numpy() for name in names]
+                parts.append(_as_table(counted(codes, np.ones(batch.num_rows, np.int64))))
+            if not parts:
+                return
+            table = _as_table(_united(iter(parts)))
+            codes = [table[str(place)].to_numpy() for place in range(len(names))]
+            bucket = mixed(codes) % np.uint64(buckets)
+            for at in np.unique(bucket).tolist():
+                yield int(at), table.filter(pa.array(bucket == at))
+
+        def work_on(_: int, lines: Iterator[pa.Table]) -> int:
+            return int(_united(lines).counts.max(initial=0))
+
+        return max(exchange(self.session, staged.files, hand_out, buckets, work_on))
 
 
 class _Counter:

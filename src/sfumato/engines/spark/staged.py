@@ -13,17 +13,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.table import Table
 from sfumato.table.whole import codes_of, flag_name
 
-Codes = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
 
 _BATCH_ROWS = 1 << 18
 
@@ -92,6 +92,10 @@ class Staged:
         return Path(self.folder, f"{number:06}.parquet")
 
 
-def is_flag(name: str) -> bool:
-    """Return whether a column of codes holds flags."""
-    return name.endswith(RESERVED_SUFFIX)
+def mixed(codes: Sequence[npt.NDArray[np.integer[Any]]]) -> Words:
+    """Return a number a row by which equal rows come together; it need not be hard to guess."""
+    found = np.zeros(len(codes[0]), np.uint64)
+    for each in codes:
+        found = (found ^ each.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(29)
+    return found
