@@ -1,4 +1,4 @@
-"""The coding of a table in pieces: one dictionary for all tasks, made by the local engine's code."""
+"""The coding of a table in pieces: one dictionary for all tasks, made as for a table in memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.engines.spark.dictionaries import RawValues
 from sfumato.engines.spark.pieces import Source
+from sfumato.errors import InputError
 from sfumato.jobs.recode import about_recoding
 from sfumato.predicates.flags import flagged
 from sfumato.predicates.parse import parse
@@ -61,9 +62,10 @@ class TableCoding:
         for name, recoded in self.columns.items():
             found = distinct(raw[name], name)
             texts = to_texts(found.values).cast(pa.string())
-            places = pc.index_in(texts, recoded.texts).to_numpy(zero_copy_only=False)
-            # every value was met when the dictionary was made, unless the files have changed
-            places = np.append(places, len(recoded.texts)).astype(np.int64)
+            places = pc.index_in(texts, recoded.texts)
+            if places.null_count:  # every value was met when the dictionary was made
+                raise InputError(f"column '{name}' has changed while it was read; begin again")
+            places = np.append(places.to_numpy(), len(recoded.texts)).astype(np.int64)
             cells = places[found.codes]
             if recoded.codes is not None:
                 coded[name] = recoded.codes[cells]
@@ -112,7 +114,12 @@ def table_coding(
         coded[each.name].attribute if each.name in coded else each for each in schema
     )
     ordered = tuple(coded[each.name] for each in schema if each.name in coded)
-    frame = Table(replace(schema, attributes=attributes), ordered, 0)
+    flags = {
+        each.name: np.zeros(0, np.bool_)
+        for each in schema.with_role(Role.SEMI_SENSITIVE)
+        if each.density is None
+    }
+    frame = Table(replace(schema, attributes=attributes), ordered, 0, flags=flags)
     reads = _read_by_flags(schema)
     others = [name for name in source.schema.names if name in reads and name not in columns]
     return TableCoding(frame, counts, columns, (*columns, *others)), schema, warnings

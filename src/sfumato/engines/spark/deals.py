@@ -1,8 +1,8 @@
 """A deal of staged rows: every row's hash, and the hashes at which the next shard begins.
 
 A row is told apart from equal ones by a number, so equal rows must come together first; then each
-has a keyed hash, and its shard is found by comparing that with the limits of its stratum. Limits are
-exact: hashes are counted by their first bits, and only those near a limit are looked at one by one.
+has a keyed hash, and its shard is found by comparing that with the limits of its stratum. Limits
+are exact: hashes are counted by their first bits, and only those near a limit are looked at singly.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -45,7 +46,7 @@ def each_task(session: SparkSession, tasks: int, work: Callable[[int], Result]) 
 
     def run(numbers: Iterable[int]) -> Iterator[Result | _Refusal]:
         for number in numbers:
-            yield _guarded(lambda number=number: work(number))
+            yield _guarded(partial(work, number))
 
     return _collected(context.parallelize(range(tasks), tasks).mapPartitions(run))
 
@@ -64,7 +65,7 @@ def exchange(
         for number in numbers:
             rows = hand_out(number)
             while True:
-                part = _guarded(lambda rows=rows: next(rows, None))
+                part = _guarded(partial(_next, rows))
                 if part is None:
                     break
                 if isinstance(part, _Refusal):
@@ -83,7 +84,7 @@ def exchange(
                     yield from_bytes(part)
 
         try:
-            result = _guarded(lambda: work_on(bucket, rows()))
+            result = _guarded(partial(work_on, bucket, rows()))
         except RuntimeError:
             if not met:
                 raise
@@ -106,6 +107,10 @@ def from_bytes(data: bytes) -> pa.Table:
     """Return the table that the bytes hold."""
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
+
+
+def _next(rows: Iterator[tuple[int, pa.Table]]) -> tuple[int, pa.Table] | None:
+    return next(rows, None)
 
 
 def _same(bucket: int) -> int:

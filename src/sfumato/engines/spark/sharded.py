@@ -1,4 +1,4 @@
-"""From a staged table to published shards: plan from counts, publish, and plan anew where one fails.
+"""From a staged table to published shards: planned from counts, and anew where one fails.
 
 The same steps as `engines/in_shards.py` takes in memory, and the same outcome.
 """
