@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.engines.spark.exchange import exchange
-from sfumato.engines.spark.staged import Staged, mixed
+from sfumato.engines.spark.staged import Staged, arrays_of, mixed, staged_names
 from sfumato.rows.coarse_cuts import CutTree
+from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.table import Table
-from sfumato.table.whole import Joint, counted, flag_name
+from sfumato.table.whole import Joint, column_of, counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,15 +42,16 @@ class StagedCounts:
         self, tree: CutTree, parts: Sequence[int], asked: Sequence[Names]
     ) -> Sequence[Joint]:
         """Return for each of `asked` the joint counts of (part, column, ...) in these parts."""
-        staged, wanted = self.staged, [tuple(names) for names in asked]
-        widths = _widths(self.frame)
-        read = sorted({*tree.columns, *(name for names in wanted for name in names)})
+        staged, frame, wanted = self.staged, self.frame, [tuple(names) for names in asked]
+        used = list(dict.fromkeys([*tree.columns, *(n for names in wanted for n in names)]))
+        widths, read = {name: _width(frame, name) for name in used}, staged_names(used)
         kept = np.array(sorted(parts), np.int64)
 
         def hand_out(task: int) -> Iterator[tuple[int, pa.Table]]:
             counters = _counters(wanted, {**widths, _PART: len(kept)})
             for batch in staged.read(task, read):
-                codes = {name: batch[name].to_numpy() for name in read}
+                codes: dict[str, npt.NDArray[np.integer[Any]]]
+                codes = {**arrays_of(batch, frame, used)}
                 part = tree.part_of({name: codes[name] for name in tree.columns}, batch.num_rows)
                 place = np.minimum(np.searchsorted(kept, part), len(kept) - 1)
                 here = np.flatnonzero(kept[place] == part)
@@ -77,12 +79,12 @@ class StagedCounts:
 
     def commonest(self, names: Names) -> int:
         """Return how many rows have the commonest combination of columns."""
-        staged, buckets = self.staged, min(self.staged.files, 16)
+        staged, frame, buckets = self.staged, self.frame, min(self.staged.files, 16)
 
         def hand_out(task: int) -> Iterator[tuple[int, pa.Table]]:
             parts = []
-            for batch in staged.read(task, names):
-                codes = [batch[name].to_numpy() for name in names]
+            for batch in staged.read(task, staged_names(names)):
+                codes = list(arrays_of(batch, frame, names).values())
                 parts.append(_as_table(counted(codes, np.ones(batch.num_rows, np.int64))))
             if not parts:
                 return
@@ -106,7 +108,7 @@ class _Counter:
         self._sums = np.zeros(prod(widths), np.int64) if dense else None
         self._found: list[Joint] = []
 
-    def add(self, codes: Mapping[str, npt.NDArray[np.integer]]) -> None:  # type: ignore[type-arg]
+    def add(self, codes: Mapping[str, npt.NDArray[np.integer[Any]]]) -> None:
         """Count the rows of a batch."""
         own = [codes[name] for name in self._names]
         if self._sums is None:
@@ -142,9 +144,10 @@ def _counters(asked: Sequence[Names], widths: Mapping[str, int]) -> list[_Counte
     return found
 
 
-def _widths(frame: Table) -> dict[str, int]:
-    codes = {column.name: column.null_code + 1 for column in frame.columns}
-    return codes | {flag_name(name): 2 for name in frame.flags}
+def _width(frame: Table, name: str) -> int:
+    """Return how many codes there are under a name (of `table.whole.codes_of`)."""
+    is_flag = name.endswith(RESERVED_SUFFIX) and not name.endswith(2 * RESERVED_SUFFIX)
+    return 2 if is_flag else column_of(frame, name).null_code + 1
 
 
 def _as_table(joint: Joint) -> pa.Table:

@@ -17,14 +17,14 @@ import pyarrow as pa
 from sfumato.engines.spark.counts import StagedCounts
 from sfumato.engines.spark.deals import hashed_deal, stage_hashes
 from sfumato.engines.spark.shards import Outcome, Shard, ShardMaker, publish_shards
-from sfumato.engines.spark.staged import Staged, code_names
+from sfumato.engines.spark.staged import Staged, arrays_of, code_names
 from sfumato.errors import Infeasible
 from sfumato.methods import Method
 from sfumato.methods.splitting import Splitting
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rows.coarse_cuts import CutTree, plan_cuts
-from sfumato.rows.coarse_deal import fewer, plan_deal
+from sfumato.rows.coarse_cuts import CutTree
+from sfumato.rows.coarse_deal import fewer
 from sfumato.rows.keyed_hash import KEY_BYTES
 from sfumato.table import Table
 from sfumato.table.whole import Whole, flag_name
@@ -66,15 +66,8 @@ class ShardedTable:
 
     def _by_cuts(self, shard_rows: int) -> list[Outcome]:
         counts = StagedCounts(self.session, self.staged, self.frame)
-        tree = plan_cuts(
-            self.frame,
-            self.splitting.on,
-            self.splitting.conditions,
-            counts,
-            most_rows=shard_rows,
-            least_rows=self.splitting.least_rows,
-        )
-        columns = code_names(self.frame)
+        tree = self.splitting.cuts(self.frame, counts, most_rows=shard_rows)
+        columns, frame = code_names(self.frame), self.frame
         maker, done = self._maker(), dict[Shard, Outcome]()
         while True:
             (sizes,) = counts.joints(tree, tree.parts, [()])
@@ -82,8 +75,7 @@ class ShardedTable:
             asked = [shard for shard in shards if shard not in done]
 
             def shard_of(rows: pa.Table, tree: CutTree = tree) -> Codes:
-                codes = {name: rows[name].to_numpy() for name in tree.columns}
-                return tree.part_of(codes, rows.num_rows)
+                return tree.part_of(arrays_of(rows, frame, tree.columns), rows.num_rows)
 
             found = publish_shards(self.session, self.staged, asked, shard_of, columns, maker)
             done |= dict(zip(asked, found, strict=True))
@@ -106,13 +98,7 @@ class ShardedTable:
         assert whole is not None
         wanted, maker = -(-whole.rows // shard_rows), self._maker()
         while True:
-            deal = plan_deal(
-                self.splitting.on,
-                strata,
-                self.splitting.conditions,
-                wanted,
-                least_rows=self.splitting.least_rows,
-            )
+            deal = self.splitting.deal(strata, wanted)
             sizes = deal.quotas.sum(axis=0)
             shards = self._shards(np.arange(deal.shards), sizes)
             shard_of = hashed_deal(self.session, hashed, deal).shard_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ from sfumato.release import Release
 from sfumato.release.files import write_part
 from sfumato.release.union import PartSummary
 from sfumato.table import Table
-from sfumato.table.whole import part_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,10 +71,9 @@ class ShardMaker:
         """Return the outcome of a shard, whose tables are then in its folder."""
         frame, whole = self.frame, self.frame.whole
         assert whole is not None
-        rows = from_codes(pa.concat_tables(parts), frame)
-        if rows.rows != shard.rows:
+        table = from_codes(pa.concat_tables(parts), frame)
+        if table.rows != shard.rows:
             raise AssertionError("a shard does not have the rows that were counted")
-        table = part_of(rows, np.arange(rows.rows), whole)
         method = self.method.for_shard(shard.before, shard.rows, whole.rows)
         try:
             release = method.release(table, self.randomness.part(shard.number))
@@ -140,8 +138,3 @@ def put_part(cells: pa.Table, name: str, release: Release, path: Path) -> None:
 def tables_of(folder: str, number: int, names: Sequence[str]) -> Mapping[str, pa.Table]:
     """Return the tables of a shard."""
     return {name: pq.ParquetFile(shard_file(folder, number, name)).read() for name in names}
-
-
-def without_whole(table: Table) -> Table:
-    """Return the table as one of its own."""
-    return replace(table, whole=None)

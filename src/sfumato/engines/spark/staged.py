@@ -11,7 +11,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.table import Table
-from sfumato.table.whole import codes_of, flag_name
+from sfumato.table.whole import codes_of, flag_name, shard_table
 
+Codes = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
 _BATCH_ROWS = 1 << 18
@@ -39,14 +41,31 @@ def as_codes(table: Table) -> pa.Table:
 
 
 def from_codes(codes: pa.Table, frame: Table) -> Table:
-    """Return the coded table of the rows, which has the dictionary of the frame."""
+    """Return the coded table of the rows, in the order of what they hold."""
     arrays = {name: codes[name].to_numpy() for name in code_names(frame)}
-    return replace(
-        frame,
-        columns=tuple(replace(each, codes=arrays[each.name].copy()) for each in frame.columns),
-        rows=codes.num_rows,
-        flags={name: arrays[flag_name(name)].astype(np.bool_) for name in frame.flags},
-    )
+    flags = {name: arrays[flag_name(name)].astype(np.bool_) for name in frame.flags}
+    return shard_table(frame, {each.name: arrays[each.name] for each in frame.columns}, flags)
+
+
+def staged_names(names: Iterable[str]) -> list[str]:
+    """Return the staged columns that names (of `table.whole.codes_of`) are made of."""
+    found = set()
+    for name in names:
+        plain = name.removesuffix(2 * RESERVED_SUFFIX)
+        found |= {name} if plain == name else {plain, flag_name(plain)}
+    return sorted(found)
+
+
+def arrays_of(codes: pa.Table, frame: Table, names: Iterable[str]) -> dict[str, Codes]:
+    """Return the codes that names (of `table.whole.codes_of`) stand for, of staged rows."""
+    found = {}
+    for name in names:
+        plain = name.removesuffix(2 * RESERVED_SUFFIX)
+        found[name] = codes[plain].to_numpy()
+        if plain != name:
+            hidden = codes[flag_name(plain)].to_numpy() > 0
+            found[name] = np.where(hidden, np.int32(frame[plain].null_code), found[name])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
