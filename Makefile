@@ -6,7 +6,7 @@ PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
 
-.PHONY: demo test lint chromium bench notebooks clean
+.PHONY: demo test lint chromium java bench notebooks clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -40,7 +40,13 @@ chromium:
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || true
 
-test: lint chromium
+# The Spark engine is tested in real sessions, which run in Java; likewise.
+java:
+	@command -v java >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+	  openjdk-17-jre-headless; } || true
+
+test: lint chromium java
 	$(BIN)/pytest
 
 # Runs the example notebooks again, in place.

@@ -32,6 +32,7 @@ def spark(java, tmp_path_factory):
     settings = {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": log.as_uri(),
+        "spark.eventLog.compress": "false",
         "spark.default.parallelism": "2",
     }
     with spark_session("local[2]", settings) as session:

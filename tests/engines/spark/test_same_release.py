@@ -87,4 +87,6 @@ def test_how_the_input_is_cut_into_files_does_not_matter(
     assert files == others
     for file in files:
         if (tmp_path / "one" / file).is_file():
-            assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
+            assert (tmp_path / "one" / file).read_bytes() == (
+                tmp_path / "other" / file
+            ).read_bytes()

@@ -14,7 +14,7 @@ from sfumato.audit.parts import added
 from sfumato.engines.spark.coding import TableCoding, counted_columns, table_coding
 from sfumato.engines.spark.dictionaries import raw_values
 from sfumato.engines.spark.exchange import each_task
-from sfumato.engines.spark.gaps import refuse_gaps
+from sfumato.engines.spark.gaps import refuse_gaps, refuse_options
 from sfumato.engines.spark.identifiers import refuse_repeated_people
 from sfumato.engines.spark.parts import finish_parts
 from sfumato.engines.spark.pieces import Source, listed
@@ -41,6 +41,7 @@ from sfumato.recoding import Steps
 from sfumato.release import Release
 from sfumato.release.atomic import beside, replacing
 from sfumato.release.files import is_release, write_manifest
+from sfumato.release.release import FileFormat
 from sfumato.release.union import Union, unite
 from sfumato.schema import Schema
 
@@ -61,6 +62,7 @@ def anonymize(
     settings: Mapping[str, str] | None = None,
     shard_rows: int = SHARD_ROWS,
     randomness: Randomness | None = None,
+    format: FileFormat | None = None,
     force: bool = False,
     record: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
@@ -80,6 +82,8 @@ def anonymize(
     path, record_path = Path(out), None if record is None else Path(record)
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
+    if format == "csv":
+        refuse_options(against=False, repartition=False, key_file=False, csv=True)
     if shard_rows < _LEAST_SHARD_ROWS:
         raise ParameterError(f"a shard has at least {_LEAST_SHARD_ROWS} rows (--shard-rows)")
     refuse_occupied(path, force)
@@ -90,7 +94,7 @@ def anonymize(
         with stages.stage("reading the policy"):
             rules = Policy.load(Path(policy))
             method, schema = rules.method(), rules.schema()
-            refuse_gaps(rules, schema)
+            refuse_gaps(rules, schema, as_parquet=format is not None)
         with stages.stage("listing the data"):
             source = listed(data)
             schema = schema.aligned(source.schema.names)

@@ -13,7 +13,7 @@ from sfumato.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that only the local engine does."""
+    """Something that a policy may ask for, and that only the local engine does."""
 
     key: str
     what: str
@@ -66,17 +66,35 @@ GAPS: tuple[Gap, ...] = (
         f"use `on_infeasible: error`, or {_LOCALLY}",
         lambda policy, schema: policy.content.on_infeasible == "suppress",
     ),
-    Gap(
-        "output.format: csv",
-        "a release in parts is of Parquet files",
-        f"use `format: parquet`, or {_LOCALLY}",
-        lambda policy, schema: policy.content.output.format != "parquet",
-    ),
+)
+_CSV = Gap(
+    "output.format: csv",
+    "a release in parts is of Parquet files",
+    f"use `format: parquet`, or {_LOCALLY}",
+    lambda policy, schema: policy.content.output.format != "parquet",
 )
 
 
-def refuse_gaps(policy: Policy, schema: Schema) -> None:
-    """Refuse (EngineUnavailable) a policy that asks for something in the table of gaps."""
-    for gap in GAPS:
+def refuse_gaps(policy: Policy, schema: Schema, *, as_parquet: bool = False) -> None:
+    """Refuse (EngineUnavailable) a policy that asks for something that only the local engine does.
+
+    Methods declare for themselves whether they can be split (`Method.splitting`). `as_parquet`
+    says that the format is asked for outside the policy.
+    """
+    for gap in GAPS if as_parquet else (*GAPS, _CSV):
         if gap.is_asked(policy, schema):
             raise gap.refusal()
+
+
+def refuse_options(*, against: bool, repartition: bool, key_file: bool, csv: bool) -> None:
+    """Refuse (EngineUnavailable) options of the command that only the local engine knows."""
+    for is_given, option, what in (
+        (against, "--against", "releases are held against others on one machine"),
+        (repartition, "--repartition", "releases are held against others on one machine"),
+        (key_file, "--key-file", "tokens are not made"),
+        (csv, "--format csv", "a release in parts is of Parquet files"),
+    ):
+        if is_given:
+            raise EngineUnavailable(
+                f"--engine spark does not know {option}: {what}; leave out one of the two"
+            )

@@ -16,9 +16,12 @@ from sfumato.io.parquet_files import join_parquet
 from sfumato.io.read import table_files
 
 _SUFFIXES = (".parquet", ".pq")
-# Rows that a task reads from one piece at a time, and about how many it reads in all.
-BATCH_ROWS = 1 << 18
+# Rows that a task reads from one piece at a time; about how many it reads in all, at most and at
+# least; and how many tasks there are to be, if that leaves them enough rows.
+_BATCH_ROWS = 1 << 18
 _TASK_ROWS = 1 << 20
+_LEAST_TASK_ROWS = 10_000
+_TASKS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Source:
         for piece in self.tasks[task]:
             with pq.ParquetFile(piece.file) as file:
                 for batch in file.iter_batches(
-                    BATCH_ROWS, row_groups=[piece.group], columns=list(columns)
+                    _BATCH_ROWS, row_groups=[piece.group], columns=list(columns)
                 ):
                     rows = pa.Table.from_batches([batch]).select(list(columns))
                     yield rows.replace_schema_metadata(None).cast(wanted)
@@ -104,8 +107,10 @@ def _shared_out(pieces: Sequence[tuple[Piece, int]]) -> tuple[tuple[Piece, ...],
     tasks: list[tuple[Piece, ...]] = []
     own: list[Piece] = []
     held = 0
+    rows = sum(size for _, size in pieces)
+    enough = min(_TASK_ROWS, max(rows // _TASKS, _LEAST_TASK_ROWS))
     for piece, size in pieces:
-        if own and held + size > _TASK_ROWS:
+        if own and held + size > enough:
             tasks.append(tuple(own))
             own, held = [], 0
         own.append(piece)
