@@ -27,6 +27,7 @@ from sfumato.table import Table
 from sfumato.table.whole import codes_of, flag_name, frame_of, joint_of, part_of, whole_of
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 Plan = TypeVar("Plan")
 
 
@@ -53,6 +54,19 @@ def release_in_shards(
     table, frame = replace(table, whole=whole), frame_of(table, whole)
     shards = _Shards(method, table, frame, splitting, randomness, shard_rows)
     return shards.by_cuts() if splitting.by == "cuts" else shards.by_deal()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Done:
+    """The release of a part."""
+
+    rows: Ints
+    method: Method
+    release: Release
+
+    def is_of(self, rows: Ints, method: Method) -> bool:
+        """Return whether it is the release of these rows by this method."""
+        return self.method == method and np.array_equal(self.rows, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +115,7 @@ class _Shards:
         parts: Callable[[Plan], Codes],
         coarser: Callable[[Plan, int], Plan],
     ) -> Sharded:
+        done: dict[int, _Done] = {}  # by part, most of which a retry does not change
         while True:
             part = parts(plan)
             found = np.unique(part)
@@ -110,16 +125,19 @@ class _Shards:
             for number, start, size in zip(
                 found.tolist(), before.tolist(), sizes.tolist(), strict=True
             ):
-                rows = np.flatnonzero(part == number)
                 method = self.method.for_shard(start, size, self.table.rows)
-                shard = part_of(self.table, rows, self.table.whole)
-                try:
-                    releases.append(method.release(shard, self.randomness.part(number)))
-                except Infeasible:
-                    if len(found) == 1:
-                        raise
-                    plan = coarser(plan, number)
-                    break
+                rows = np.flatnonzero(part == number)
+                if number not in done or not done[number].is_of(rows, method):
+                    shard = part_of(self.table, rows, self.table.whole)
+                    try:
+                        release = method.release(shard, self.randomness.part(number))
+                    except Infeasible:
+                        if len(found) == 1:
+                            raise
+                        plan = coarser(plan, number)
+                        break
+                    done[number] = _Done(rows, method, release)
+                releases.append(done[number].release)
             else:
                 order = self.randomness.generator("order of shards").permutation(len(releases))
                 united = unite_releases([releases[i] for i in order], self.frame)

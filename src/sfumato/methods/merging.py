@@ -25,7 +25,7 @@ from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.rows.exclusions import Exclusions, refuse_excluded
+from sfumato.rows.exclusions import Exclusions, excluded_conditions, refuse_excluded
 from sfumato.rows.fakes import with_fakes
 from sfumato.rows.mondrian import mondrian
 from sfumato.table import Table
@@ -176,10 +176,11 @@ class Merging(Method):
         refuse_unsplittable(frame, self.name)
         sensitive_names(frame, self.name)
         models = self._asked(frame)
+        pairs = incompatible_pairs(frame, self._rules(), expected=self.expected)
         return Splitting(
             "cuts",
             tuple(column.name for column in frame.quasi_identifiers),
-            model_conditions(frame, models),
+            (*model_conditions(frame, models), *excluded_conditions(frame, models, pairs)),
             max(model.minimum_rows for model in models),
         )
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sfumato.rows.axes import RANGE, axes_of
 from sfumato.rows.cut_loss import cut_losses, find_active, new_losses
 from sfumato.rows.cuts import find_blocks, new_blocks
-from sfumato.rows.shard_conditions import Condition, all_hold
+from sfumato.rows.shard_conditions import Condition, all_hold, farthest
 from sfumato.table import Column, Table
 from sfumato.table.whole import Joint, codes_of, column_of, counted
 
@@ -146,7 +146,8 @@ def plan_cuts(
 
     A part is cut where the loss of its two sides is least, as far as the attribute that is cut
     tells, each with a quarter of the rows or more; or, where no such cut leaves two sides that
-    keep all conditions, at the allowed one of least loss. A part without one stays whole. With
+    keep all conditions, at the allowed one of least loss. Where sides must be close to the whole
+    table, the cut comes first that leaves them closest. A part without any cut stays whole. With
     `in_order`, the first column that can be cut is, as near the middle as can be.
 
     `apart` are columns whose combinations are set apart before any cut, several in a part; only a
@@ -239,13 +240,22 @@ def _best_cut(
     here: Mapping[tuple[str, ...], Joint],
 ) -> tuple[str, Bools] | None:
     """Return the best cut that leaves two sides which keep all conditions; None if none does."""
-    for way in sorted(ways, key=lambda way: way.rank):
-        lines = []
+
+    def lines(way: _Way) -> list[tuple[Ints, Joint]]:
+        found = []
         for condition in conditions:
             joint = here[way.name, *condition.columns]
             side = way.goes_right[joint.codes[0]].astype(np.int64)
-            lines.append((side, Joint(joint.codes[1:], joint.counts)))
-        if all_hold(conditions, lines, 2).all():
+            found.append((side, Joint(joint.codes[1:], joint.counts)))
+        return found
+
+    # Sides that are far from the whole table use up what closeness to it leaves for later cuts.
+    def rank(way: _Way) -> tuple[float, ...]:
+        is_uneven, *merit = way.rank
+        return is_uneven, farthest(conditions, lines(way), 2), *merit
+
+    for way in sorted(ways, key=rank):
+        if all_hold(conditions, lines(way), 2).all():
             return way.name, way.goes_right
     return None
 

@@ -50,11 +50,20 @@ class SatisfiesModel:
 
     def holds(self, shard: Ints, joint: Joint, shards: int) -> Bools:
         """Return for every shard whether it satisfies the model."""
+        return np.asarray(self.bound.holds(self._statistics(shard, joint, shards)), np.bool_)
+
+    def distance(self, shard: Ints, joint: Joint, shards: int) -> float:
+        """Return how far the farthest shard is from the whole table; 0 if the model asks not."""
+        if not self.bound.model.compares_with_whole or self.bound.model.at_least:
+            return 0.0
+        return float(self.bound.levels(self._statistics(shard, joint, shards)).max())
+
+    def _statistics(self, shard: Ints, joint: Joint, shards: int) -> GroupStatistics:
         sizes = _sums(shard, joint.counts, shards)
         histograms = {}
         for name, codes in zip(self.columns, joint.codes, strict=True):
             histograms[name] = Histogram.count(shard, codes, joint.counts, shards, self.null_code)
-        return np.asarray(self.bound.holds(GroupStatistics(sizes, histograms)), np.bool_)
+        return GroupStatistics(sizes, histograms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,6 +176,20 @@ def all_hold(
     for condition, (shard, joint) in zip(conditions, lines, strict=True):
         found &= condition.holds(shard, joint, shards)
     return found
+
+
+def farthest(
+    conditions: Sequence[Condition], lines: Sequence[tuple[Ints, Joint]], shards: int
+) -> float:
+    """Return how far any shard is from the whole table, where conditions ask for closeness."""
+    return max(
+        (
+            condition.distance(shard, joint, shards)
+            for condition, (shard, joint) in zip(conditions, lines, strict=True)
+            if isinstance(condition, SatisfiesModel)
+        ),
+        default=0.0,
+    )
 
 
 def _eligible(shard: Ints, codes: Ints, counts: Ints, shards: int, most: Fraction) -> Bools:
