@@ -39,7 +39,7 @@ from sfumato.rows.shard_conditions import (
 from sfumato.rows.top_down import top_down
 from sfumato.schema import Role
 from sfumato.table import Column, Groups, Table
-from sfumato.table.whole import flag_name, visible_name
+from sfumato.table.whole import Joint, flag_name, visible_name
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -109,7 +109,11 @@ class LGB(Method):
                 raise unavailable(f"{self.name} with the `density` of '{column.name}'")
         k = KAnonymity(self.k)
         conditions: list[Condition] = list(model_conditions(frame, [k]))
-        conditions += [self._bucket_condition(frame, column) for column in protected]
+        for column in protected:
+            condition = self._bucket_condition(frame, column)
+            # where not even all flagged cells can be protected, withholding some must help
+            if _holds_in_whole(frame, column, condition):
+                conditions.append(condition)
         apart = tuple(map(flag_name, frame.flags))
         if apart:
             assert frame.whole is not None
@@ -273,6 +277,15 @@ def _sensitive_counts(table: Table, column: Column) -> Ints | None:
     if table.whole is None:
         return None
     return table.whole.flagged.get(column.name, table.whole.counts[column.name])
+
+
+def _holds_in_whole(frame: Table, column: Column, condition: Condition) -> bool:
+    """Return whether the sensitive cells of the whole table satisfy a condition on shards."""
+    counts = _sensitive_counts(frame, column)
+    assert counts is not None
+    flags = np.ones(len(counts), np.int64)
+    codes = (np.arange(len(counts)), flags)[: len(condition.columns)]
+    return bool(condition.holds(np.zeros(len(counts), np.int64), Joint(codes, counts), 1)[0])
 
 
 def _among(counts: Ints) -> Ints:
