@@ -84,9 +84,10 @@ def flag_name(column: str) -> str:
 def whole_of(table: Table, joints: Iterable[Names] = (), commonest: Iterable[Names] = ()) -> Whole:
     """Return the counts of a table: what any of its parts needs to know.
 
-    >>> from sfumato.table import encode
+    >>> import pyarrow as pa
     >>> from sfumato.schema import Schema
-    >>> people = encode({"age": [25, 28, 25]}, Schema.of(age="quasi-identifier"))
+    >>> from sfumato.table import encode
+    >>> people = encode(pa.table({"age": [25, 28, 25]}), Schema.of(age="quasi-identifier"))
     >>> whole_of(people).counts["age"].tolist()
     [2, 1, 0]
     """
