@@ -6,7 +6,7 @@ PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
 
-.PHONY: demo test lint chromium postgresql bench notebooks clean
+.PHONY: demo test lint chromium postgresql java bench notebooks clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -46,7 +46,13 @@ postgresql:
 	  || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
 	  && apt-get install -y -qq --no-install-recommends postgresql; } || true
 
-test: lint chromium postgresql
+# The Spark engine is tested in real sessions, which run in Java; likewise.
+java:
+	@command -v java >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+	  openjdk-17-jre-headless; } || true
+
+test: lint chromium postgresql java
 	$(BIN)/pytest
 
 # Runs the example notebooks again, in place.

@@ -66,6 +66,18 @@ class Randomness:
         ).digest()
         return np.random.Generator(ChaCha(key=int.from_bytes(digest, "little"), rounds=_ROUNDS))
 
+    def part(self, number: int) -> Randomness:
+        """Return the source of one part of a run; those of different parts are independent.
+
+        >>> one, other = (Randomness.test(7).part(number).generator("x") for number in (0, 1))
+        >>> bool((one.permutation(9) == other.permutation(9)).all())
+        False
+        """
+        digest = hashlib.blake2b(
+            f"part {number}".encode(), key=hashlib.sha512(self.key).digest(), digest_size=32
+        ).digest()
+        return Randomness(digest, self.is_test)
+
 
 def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
     """Return so many independent generators, keyed by 256 bits each that the given one draws.

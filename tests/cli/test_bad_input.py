@@ -63,7 +63,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], str]] = {
     "values without an entry": (short_hierarchy, RUN, "2 of 2 values have no entry"),
     "no policy": (lambda place: (place / "policy.yaml").unlink(), RUN, "no such file"),
     "no YAML": (lambda place: (place / "policy.yaml").write_text("a: [1"), RUN, "not YAML"),
-    "no Spark": (nothing, [*RUN, "--engine", "spark"], "no Spark engine"),
+    "no Parquet": (nothing, [*RUN, "--engine", "spark"], "reads Parquet files"),
     "no such option": (nothing, [*RUN, "--polcy", "x"], "No such option"),
     "no such command": (nothing, ["anonymise"], "anonymize"),
     "a release that is none": (nothing, ["audit", "nowhere"], "is not the folder of a release"),

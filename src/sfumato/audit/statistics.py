@@ -28,12 +28,14 @@ class SensitiveValues:
     """How many people of each group have each value of a sensitive attribute.
 
     Codes of `histogram` are positions in `values`, `len(values)` being a missing one. The values
-    ascend: as numbers, as the domain lists them (ordinal), or by text.
+    ascend: as numbers, as the domain lists them (ordinal), or by text. `whole` has by code how
+    many people of the whole release have each value, where the groups are of a part of it.
     """
 
     domain: Domain
     values: pa.Array
     histogram: Histogram
+    whole: Ints | None = None
 
     @classmethod
     def count(
@@ -44,6 +46,28 @@ class SensitiveValues:
         arranged = _ranks(order).astype(np.int32)[codes]
         histogram = Histogram.count(groups, arranged, counts, total, len(values))
         return cls(domain, values.take(pa.array(order)), histogram)
+
+    def within(self, values: pa.Array, counts: Ints) -> SensitiveValues:
+        """Return the same groups as part of a whole, of which all values and counts are given.
+
+        The last of `counts` is that of missing values.
+        """
+        order = _order(self.domain, values)
+        ranks = _ranks(order)
+        places = pc.index_in(to_texts(self.values), to_texts(values)).to_numpy()
+        code_of = ranks[np.append(places, len(values)).astype(np.int64)]
+        return SensitiveValues(
+            self.domain,
+            values.take(pa.array(order)),
+            _recoded(self.histogram, code_of),
+            np.append(counts[order], counts[-1]),
+        )
+
+    @property
+    def totals(self) -> Ints:
+        """How many people have each value, the last of them none."""
+        sums = np.bincount(self.histogram.codes, self.histogram.counts, len(self.values) + 1)
+        return sums.astype(np.int64)
 
     @property
     def sizes(self) -> Ints:
@@ -101,10 +125,12 @@ def statistics_of(
     if by_hierarchy and found.domain.hierarchy is not None:
         tree = found.domain.hierarchy.bind(to_texts(found.values).to_pylist())
         histogram = _recoded(histogram, _ranks(tree.order))
-    null_code = len(found.values)
+    totals, present = found.totals, int(histogram.present.sum())
+    if found.whole is not None:
+        totals, present = found.whole, int(found.whole[:-1].sum())
     total = Total(
-        np.bincount(histogram.codes, histogram.counts, null_code + 1).astype(np.int64),
-        int(histogram.present.sum()),
+        totals if tree is None else np.append(totals[tree.order], totals[-1]),
+        present,
         ordered=tree is None and found.domain.has_order,
         tree=tree,
         points=_points(found.values) if tree is None and kind is Kind.NUMERIC else None,

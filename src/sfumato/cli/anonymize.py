@@ -13,6 +13,7 @@ from sfumato.cli.options import (
     Data,
     Engine,
     Force,
+    Format,
     FromQuery,
     FromTable,
     Json,
@@ -28,7 +29,7 @@ from sfumato.cli.options import (
 from sfumato.cli.progress import terminal_progress
 from sfumato.cli.show import claim_text, clean, show_json, show_warnings
 from sfumato.cli.source import source
-from sfumato.errors import EngineUnavailable
+from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
     from sfumato.jobs.publication import Publication
@@ -62,18 +63,54 @@ def anonymize(
     engine: Annotated[Engine, typer.Option("--engine", help="What does the work.")] = Engine.LOCAL,
     table: FromTable = None,
     query: FromQuery = None,
+    spark_master: Annotated[
+        str | None,
+        typer.Option("--spark-master", help="With --engine spark: where Spark runs."),
+    ] = None,
+    shard_rows: Annotated[
+        int | None,
+        typer.Option("--shard-rows", help="With --engine spark: about how many rows a shard has."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Publish a table under a policy, as a folder that anyone can audit.
 
     DATA is a CSV, Parquet, Excel, SPSS, Stata or SAS file, or a folder or 'pattern*' of such files.
     """
-    if engine is Engine.SPARK:
-        raise EngineUnavailable("this version has no Spark engine; use --engine local")
     from sfumato.jobs.anonymize import anonymize as run
     from sfumato.jobs.seeds import key_of, randomness_of
 
     randomness, warnings = randomness_of(seed_file, test_seed)
+    if engine is Engine.SPARK:
+        from sfumato.engines.spark.anonymize import SHARD_ROWS
+        from sfumato.engines.spark.anonymize import anonymize as run_by_spark
+        from sfumato.engines.spark.gaps import refuse_options
+
+        refuse_options(
+            against=bool(against),
+            repartition=repartition,
+            key_file=key_file is not None,
+            csv=format is Format.CSV,
+        )
+        with terminal_progress() as progress:
+            made = run_by_spark(
+                data,
+                policy,
+                out,
+                master=spark_master,
+                shard_rows=SHARD_ROWS if shard_rows is None else shard_rows,
+                randomness=randomness,
+                format=None if format is None else format.value,
+                force=force,
+                record=record,
+                ledger=ledger,
+                warnings=warnings,
+                progress=progress,
+            )
+        show_publication(made, ["sfumato", "audit", str(made.path)], as_json)
+        return
+    if spark_master is not None or shard_rows is not None:
+        raise ParameterError("--spark-master and --shard-rows are for --engine spark")
     key, about_key = key_of(key_file)
     with terminal_progress() as progress:
         made = run(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,18 +11,45 @@ import numpy.typing as npt
 from sfumato.measures.association import phi_squared
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column
+from sfumato.table.whole import Ints, Whole
 
 INTERVALS = 10
 
 
-def associations(columns: Sequence[Column], target: Column) -> list[float]:
-    """Return the mean-square contingency of each column with the target.
+def associations(
+    columns: Sequence[Column], target: Column, whole: Whole | None = None
+) -> list[float]:
+    """Return the mean-square contingency of each column with the target, as `association` has it.
+
+    Where columns are those of a part of a table, the `whole` tells.
+    """
+    strength = association([*columns, target], whole)
+    return [strength(column, target) for column in columns]
+
+
+def association(
+    columns: Sequence[Column], whole: Whole | None = None
+) -> Callable[[Column, Column], float]:
+    """Return what tells the mean-square contingency of any two of the columns.
 
     A missing value is a value of its own; a numeric attribute with more than ten values is cut
     into ten intervals of equal width first.
     """
-    codes = coarse_codes(target)
-    return [phi_squared(coarse_codes(column), codes) for column in columns]
+    if whole is None:
+        codes = {id(column): coarse_codes(column) for column in columns}
+        return lambda one, other: phi_squared(codes[id(one)], codes[id(other)])
+    counts = whole
+
+    def in_whole(one: Column, other: Column) -> float:
+        joint = counts.joint(one.name, other.name)
+        lines = (_of_lines(one, joint.codes[0]), _of_lines(other, joint.codes[1]))
+        return phi_squared(*lines, joint.counts)
+
+    return in_whole
+
+
+def _of_lines(column: Column, codes: Ints) -> npt.NDArray[np.int32]:
+    return coarse_codes(replace(column, codes=codes.astype(np.int32)))
 
 
 def coarse_codes(column: Column) -> npt.NDArray[np.int32]:

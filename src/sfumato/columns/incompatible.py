@@ -8,7 +8,7 @@ chance alone would have brought it about.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from sfumato.errors import ParameterError
 from sfumato.predicates.expression import unknown_column
 from sfumato.predicates.incompatible import Incompatible
 from sfumato.table import Column, Table
+from sfumato.table.whole import Whole
 
 # By names of a quasi-identifier and a sensitive attribute: for each code of the one (missing last)
 # and each of the other, whether they are incompatible. Pairs of attributes without any are absent.
@@ -30,6 +31,7 @@ def incompatible_pairs(
 
     The data never show a pair if no row has it although `expected` rows or more would by chance,
     were the two attributes independent; None asks for the rules alone. Missing values go with all.
+    Of a part of a table, the whole tells what the data show.
 
     Refuses (ParameterError) rules that are not about a quasi-identifier and a sensitive attribute.
     """
@@ -37,7 +39,8 @@ def incompatible_pairs(
     if expected is not None:
         for known in table.quasi_identifiers:
             for hidden in table.sensitive:
-                found[known.name, hidden.name] = _never_together(known, hidden, expected)
+                never = _never_together(known, hidden, table.whole, expected)
+                found[known.name, hidden.name] = never
     for rule in rules:
         known, hidden = rule_columns(rule, table)
         pairs = rule.meets(known)[:, None] & rule.meets(hidden)[None, :]
@@ -47,17 +50,25 @@ def incompatible_pairs(
     return {names: pairs for names, pairs in found.items() if pairs.any()}
 
 
-def _never_together(known: Column, hidden: Column, expected: float) -> npt.NDArray[np.bool_]:
+def _never_together(
+    known: Column, hidden: Column, whole: Whole | None, expected: float
+) -> npt.NDArray[np.bool_]:
     pairs = np.zeros((known.null_code + 1, hidden.null_code + 1), np.bool_)
-    rows = max(len(known.codes), 1)
-    having = np.bincount(known.codes, minlength=known.null_code + 1)
-    holding = np.bincount(hidden.codes, minlength=hidden.null_code + 1)
+    if whole is None:
+        rows = max(len(known.codes), 1)
+        having = np.bincount(known.codes, minlength=known.null_code + 1)
+        holding = np.bincount(hidden.codes, minlength=hidden.null_code + 1)
+        together: tuple[npt.NDArray[Any], ...] = (known.codes, hidden.codes)
+    else:
+        rows = max(whole.rows, 1)
+        having, holding = whole.counts[known.name].copy(), whole.counts[hidden.name].copy()
+        together = whole.joint(known.name, hidden.name).codes
     having[-1] = holding[-1] = 0  # missing values go with all
     # only common values can be missed: few, however many there are
     some = np.flatnonzero(having * holding.max(initial=0) / rows >= expected)
     others = np.flatnonzero(holding * having.max(initial=0) / rows >= expected)
     pairs[np.ix_(some, others)] = np.outer(having[some], holding[others]) / rows >= expected
-    pairs[known.codes, hidden.codes] = False
+    pairs[together] = False
     return pairs
 
 

@@ -8,19 +8,22 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.columns.association import coarse_codes
+from sfumato.columns.association import association
 from sfumato.errors import ParameterError
-from sfumato.measures.association import phi_squared
 from sfumato.table import Column
+from sfumato.table.whole import Whole
 
 Distances = npt.NDArray[np.float64]
 
 
-def column_blocks(columns: Sequence[Column], blocks: int) -> list[list[Column]]:
+def column_blocks(
+    columns: Sequence[Column], blocks: int, whole: Whole | None = None
+) -> list[list[Column]]:
     """Return the columns in so many blocks, each around the column that is nearest to all of it.
 
     Blocks are in the order of their first columns, and columns in their own order. Where there are
-    no more columns than blocks, each is a block of its own.
+    no more columns than blocks, each is a block of its own. Where columns are those of a part of a
+    table, the `whole` tells how they go together.
 
     *Refuses* (ParameterError): a number of blocks that is not a whole number from 1.
     *Source*: Li, Li, Zhang, Molloy, "Slicing", TKDE 2012, section 4.2. Departs from the paper: all
@@ -30,7 +33,7 @@ def column_blocks(columns: Sequence[Column], blocks: int) -> list[list[Column]]:
         raise ParameterError("columns are put into a whole number of blocks, at least 1")
     if len(columns) <= blocks:
         return [[column] for column in columns]
-    distances = _column_distances(columns)
+    distances = _column_distances(columns, whole)
     chosen = medoids(distances, blocks)
     nearest = distances[:, chosen].argmin(axis=1)
     nearest[chosen] = np.arange(blocks)  # a medoid stays with itself, however near another is
@@ -86,11 +89,11 @@ def _costs(distances: Distances, chosen: list[int]) -> list[tuple[float, int]]:
     return [(math.fsum(with_each[:, i]), point) for i, point in enumerate(others)]
 
 
-def _column_distances(columns: Sequence[Column]) -> Distances:
+def _column_distances(columns: Sequence[Column], whole: Whole | None) -> Distances:
     """Return 1 - φ² of every pair: 0 where one determines the other, 1 where they are unrelated."""
-    codes = [coarse_codes(column) for column in columns]
+    strength = association(columns, whole)
     distances = np.zeros((len(columns), len(columns)))
     for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
         # rounding may take φ² a little beyond 1
-        distances[i, j] = distances[j, i] = max(1.0 - phi_squared(codes[i], codes[j]), 0.0)
+        distances[i, j] = distances[j, i] = max(1.0 - strength(columns[i], columns[j]), 0.0)
     return distances

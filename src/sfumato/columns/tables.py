@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.columns.association import coarse_codes
+from sfumato.columns.association import association
 from sfumato.errors import ParameterError
-from sfumato.measures.association import phi_squared
 from sfumato.measures.entropy import entropy
 from sfumato.table import Column
+from sfumato.table.whole import Whole
 
 Cap = int | None | Literal["even"]
 
@@ -25,13 +25,16 @@ def check_division(tables: object, cap: object, method: str) -> None:
         raise ParameterError(f"{method}: `cap` must be even, a whole number from 1 on, or null")
 
 
-def divide_columns(columns: Sequence[Column], tables: int, cap: Cap = "even") -> list[list[Column]]:
+def divide_columns(
+    columns: Sequence[Column], tables: int, cap: Cap = "even", whole: Whole | None = None
+) -> list[list[Column]]:
     """Return the columns in tables: those that tell most apart, the others with what they go with.
 
     The columns with the greatest entropies open a table each. The others follow by entropy, each
     into the table with whose columns it is most associated on average. `cap` is the most columns a
     table may have: `even` for as many as even tables have, None for no limit (to the letter of the
-    paper). Ties go to the column and the table that come first.
+    paper). Ties go to the column and the table that come first. Where columns are those of a part
+    of a table, the `whole` tells what they tell apart.
 
     *Source*: SLPPA, section 4.3.1. Departs from the paper: the cap, without which its own example
     comes out differently from what it shows.
@@ -51,14 +54,18 @@ def divide_columns(columns: Sequence[Column], tables: int, cap: Cap = "even") ->
             f"{tables} tables of at most {most} columns do not hold {len(columns)} "
             "quasi-identifiers; raise `cap` or `tables`"
         )
-    weights = [-entropy(np.bincount(column.codes).astype(np.int64)) for column in columns]
+    counts = [
+        np.bincount(column.codes).astype(np.int64) if whole is None else whole.counts[column.name]
+        for column in columns
+    ]
+    weights = [-entropy(each) for each in counts]
     order = [int(i) for i in np.argsort(weights, kind="stable")]
-    coarse = {i: coarse_codes(columns[i]) for i in order}
+    strength_of = association(columns, whole)
     divided = [[i] for i in order[:tables]]
     for i in order[tables:]:
         open_tables = [table for table in divided if len(table) < most]
         strength = [
-            np.mean([phi_squared(coarse[i], coarse[other]) for other in table])
+            np.mean([strength_of(columns[i], columns[other]) for other in table])
             for table in open_tables
         ]
         open_tables[int(np.argmax(strength))].append(i)

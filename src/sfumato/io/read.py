@@ -109,6 +109,14 @@ def open_table(path: str | os.PathLike[str]) -> Columns:
     return table
 
 
+def table_files(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the files of a table: one, or all of a folder or pattern, by name.
+
+    Refuses (InputError) what is missing, and folders and patterns without such files.
+    """
+    return _files(os.fspath(path))
+
+
 def _place(path: str) -> tuple[str, str | None]:
     """Return the file or pattern that is named, and the sheet, if one is."""
     named = None if os.path.lexists(path) else _SHEET.fullmatch(path)

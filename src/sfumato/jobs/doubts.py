@@ -5,6 +5,8 @@ They hold names and counts, never values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pyarrow as pa
 
@@ -20,15 +22,24 @@ _WIDER_GROUPS = "mondrian can keep a `min_width`"
 _WIDER_BUCKETS = "a larger `l` makes them wider, and `t` deals each from the whole range"
 
 
+# By attribute: whether buckets are meant, in how many of them values nearly agree, and how many.
+NarrowPlaces = dict[str, tuple[bool, int, int]]
+
+
 def narrow_groups(release: Release, table: Table) -> list[str]:
     """Return a warning for every numeric attribute whose sensitive values are nearly exact.
 
     They are looked at where a person is one of several: in groups, or in buckets if there are any.
     """
+    return about_narrow([narrow_places(release, table)])
+
+
+def narrow_places(release: Release, table: Table) -> NarrowPlaces:
+    """Return in how many groups or buckets the values of numeric attributes are nearly exact."""
+    found: NarrowPlaces = {}
     if release.manifest.method == "ng":
-        return []  # a record is a group of its own there, and not who it may be
+        return found  # a record is a group of its own there, and not who it may be
     in_buckets = release.manifest.layout == "local"
-    warnings = []
     for entry in release.manifest.attributes:
         roles = (Role.SENSITIVE, Role.SEMI_SENSITIVE)
         if entry.role not in roles or entry.kind is not Kind.NUMERIC:
@@ -38,15 +49,26 @@ def narrow_groups(release: Release, table: Table) -> list[str]:
         for part in release.manifest.tables:
             if part.group and entry.name in part.attributes and not part.name.startswith("units"):
                 place = entry.name + RESERVED_SUFFIX if in_buckets else "group"
-                narrow, places = _count_narrow(release.tables[part.name], entry.name, place)
-                if narrow:
-                    warnings.append(
-                        f"'{entry.name}': in {narrow} of {places} "
-                        f"{'buckets' if in_buckets else 'groups'} the values lie within "
-                        f"{NARROW:.0%} of each other, so they are nearly exact; "
-                        + (_WIDER_BUCKETS if in_buckets else _WIDER_GROUPS)
-                    )
+                counts = _count_narrow(release.tables[part.name], entry.name, place)
+                found[entry.name] = (in_buckets, *counts)
                 break
+    return found
+
+
+def about_narrow(parts: Sequence[NarrowPlaces]) -> list[str]:
+    """Return a warning for every attribute that is nearly exact somewhere in parts of a release."""
+    warnings = []
+    for name in dict.fromkeys(name for part in parts for name in part):
+        own = [part[name] for part in parts if name in part]
+        in_buckets = own[0][0]
+        narrow, places = (sum(each[i] for each in own) for i in (1, 2))
+        if narrow:
+            warnings.append(
+                f"'{name}': in {narrow} of {places} "
+                f"{'buckets' if in_buckets else 'groups'} the values lie within "
+                f"{NARROW:.0%} of each other, so they are nearly exact; "
+                + (_WIDER_BUCKETS if in_buckets else _WIDER_GROUPS)
+            )
     return warnings
 
 

@@ -6,16 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 # Up to so many cells a cross table is counted in place; beyond, only the cells that occur are.
 _DENSE_CELLS = 1 << 22
 
 
-def phi_squared(one: Codes, other: Codes) -> float:
+def phi_squared(one: Codes, other: Codes, counts: Ints | None = None) -> float:
     """Return the mean-square contingency of two columns of codes: 0 independent, 1 determined.
 
     It is chi-square over the rows, divided by its largest value, one less than the smaller number
-    of values that occur; 0 where a column is constant.
+    of values that occur; 0 where a column is constant. Each line is a row, or `counts` of them.
 
     *Source*: Cramér 1948, as used by the slicing, refining-partition and SLPPA papers.
 
@@ -30,14 +31,17 @@ def phi_squared(one: Codes, other: Codes) -> float:
     keys = one.astype(np.int64) * width + other
     span = (int(one.max()) + 1) * width
     if span <= _DENSE_CELLS:
-        joint = np.bincount(keys, minlength=span)
-        cells = np.flatnonzero(joint)
-        counts = joint[cells]
+        table = np.bincount(keys, counts, minlength=span)
+        cells = np.flatnonzero(table)
+        joint = table[cells]
+    elif counts is None:
+        cells, joint = np.unique(keys, return_counts=True)
     else:
-        cells, counts = np.unique(keys, return_counts=True)
-    rows, columns = np.bincount(one), np.bincount(other)
+        cells, line = np.unique(keys, return_inverse=True)
+        joint = np.bincount(line, counts)
+    rows, columns = np.bincount(one, counts), np.bincount(other, counts)
     smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
     if smaller < 2:
         return 0.0
     expected = rows[cells // width].astype(np.float64) * columns[cells % width]
-    return max(float((counts.astype(np.float64) ** 2 / expected).sum()) - 1.0, 0.0) / (smaller - 1)
+    return max(float((joint.astype(np.float64) ** 2 / expected).sum()) - 1.0, 0.0) / (smaller - 1)

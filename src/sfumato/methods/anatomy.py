@@ -8,13 +8,15 @@ from typing import ClassVar
 
 from sfumato.errors import ParameterError
 from sfumato.methods.method import Method
+from sfumato.methods.splitting import Splitting, refuse_unsplittable
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.publish.anatomize import anatomized_tables
 from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.anatomy import anatomy
-from sfumato.table import Table
+from sfumato.rows.shard_conditions import HasValues
+from sfumato.table import Column, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,15 @@ class Anatomy(Method):
         """Return the method with the next l."""
         return replace(self, l=self.l + 1)
 
-    def _release(self, table: Table, randomness: Randomness) -> Release:
+    def splitting(self, frame: Table) -> Splitting:
+        """Return a deal in which every shard is l-eligible."""
+        refuse_unsplittable(frame, self.name)
+        column = self._column(frame)
+        eligible = HasValues(column.name, column.null_code, Fraction(1, self.l))
+        return Splitting("deal", (column.name,), (eligible,), self.l)
+
+    def _column(self, table: Table) -> Column:
+        """Return the sensitive attribute; ParameterError if there is not one that can be kept."""
         if len(table.sensitive) != 1:
             raise ParameterError(
                 f"anatomy needs exactly one sensitive attribute, and there are "
@@ -55,6 +65,10 @@ class Anatomy(Method):
             raise ParameterError(
                 f"anatomy cannot keep a `min_width` for '{column.name}'; use mondrian"
             )
+        return column
+
+    def _release(self, table: Table, randomness: Randomness) -> Release:
+        column = self._column(table)
         groups = anatomy(table, column.name, self.l, rng=randomness.generator("anatomy deal"))
         return assemble(
             anatomized_tables(table, groups, rng=randomness.generator("tables")),

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from sfumato.methods.column_blocks import blocks_of, check_blocks
+from sfumato.methods.column_blocks import block_joints, blocks_of, check_blocks
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
+from sfumato.methods.splitting import Splitting, refuse_unsplittable, unavailable
 from sfumato.models import LDiversity, LUniqueGroups, Model
 from sfumato.models.model import one_of
 from sfumato.publish.anatomize import anatomized_tables
@@ -18,8 +19,10 @@ from sfumato.publish.records import generalized_records
 from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.rows.correlation import correlation_order
 from sfumato.rows.initial import Initial, check_initial, initial_partition
 from sfumato.rows.refine import refine
+from sfumato.rows.shard_conditions import HasValues
 from sfumato.table import Groups, Table
 
 
@@ -69,6 +72,43 @@ class ARP(Method):
     def largest_share(self) -> Fraction:
         """Return 1/l."""
         return Fraction(1, self.l)
+
+    def joints(self, frame: Table) -> tuple[tuple[str, ...], ...]:
+        """Return the pairs of columns whose associations count."""
+        pairs: list[tuple[str, ...]] = []
+        if self.publish_by == "slice":
+            pairs += block_joints(frame, self.columns)
+        if self._is_by_correlation:
+            pairs += [(q.name, s.name) for q in frame.quasi_identifiers for s in frame.sensitive]
+        return tuple(pairs)
+
+    def splitting(self, frame: Table) -> Splitting:
+        """Return a split like the initial partition, in which every shard is l-eligible.
+
+        *Refuses* (EngineUnavailable): groups of the caller's own, which are of other rows.
+        """
+        refuse_unsplittable(frame, self.name)
+        names = sensitive_names(frame, self.name)
+        if isinstance(self.initial, Groups):
+            raise unavailable(f"{self.name} with groups of the caller's own as `initial`")
+        conditions = tuple(
+            HasValues(name, frame[name].null_code, Fraction(1, self.l)) for name in names
+        )
+        if self.initial == "anatomy":
+            return Splitting("deal", tuple(names), conditions, self.l)
+        on = [column.name for column in frame.quasi_identifiers]
+        if self._is_by_correlation:
+            sensitive = [frame[name] for name in names]
+            ordered = correlation_order(frame.quasi_identifiers, sensitive, frame.whole)
+            on = [column.name for column in ordered]
+        elif not isinstance(self.initial, str):
+            on = list(self.initial)
+        in_order = self._is_by_correlation or not isinstance(self.initial, str)
+        return Splitting("cuts", tuple(on), conditions, self.l, in_order=in_order)
+
+    @property
+    def _is_by_correlation(self) -> bool:
+        return self.initial in ("correlation", "correlation-literal")
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)

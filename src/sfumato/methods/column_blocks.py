@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from sfumato.columns.k_medoids import column_blocks
 from sfumato.errors import ParameterError
@@ -21,13 +22,22 @@ def _names(block: object) -> bool:
     return isinstance(block, list | tuple) and all(isinstance(name, str) for name in block)
 
 
+def block_joints(
+    frame: Table, columns: int | Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the pairs of columns whose joint counts tell the blocks."""
+    names = [column.name for column in frame.quasi_identifiers]
+    is_told = not isinstance(columns, int) or len(names) <= columns
+    return () if is_told else tuple(combinations(names, 2))
+
+
 def blocks_of(
     table: Table, columns: int | Sequence[Sequence[str]], method: str
 ) -> list[list[Column]]:
     """Return the blocks that are named, or so many of columns that are associated."""
     quasi = table.quasi_identifiers
     if isinstance(columns, int):
-        return column_blocks(quasi, min(columns, len(quasi)))
+        return column_blocks(quasi, min(columns, len(quasi)), table.whole)
     by_name = {column.name: column for column in quasi}
     unknown = [name for block in columns for name in block if name not in by_name]
     if unknown:

@@ -13,9 +13,10 @@ import numpy as np
 
 from sfumato.columns.incompatible import incompatible_pairs, rule_columns
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.methods.column_blocks import blocks_of, check_blocks
+from sfumato.methods.column_blocks import block_joints, blocks_of, check_blocks
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
+from sfumato.methods.splitting import Splitting, model_conditions, refuse_unsplittable
 from sfumato.models import KAnonymity, LDiversity, Linkable, Model
 from sfumato.models.model import one_of, positive_integer, positive_number
 from sfumato.predicates.incompatible import Incompatible
@@ -24,7 +25,7 @@ from sfumato.publish.slice import block_names, sliced_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.rows.exclusions import Exclusions, refuse_excluded
+from sfumato.rows.exclusions import Exclusions, excluded_conditions, refuse_excluded
 from sfumato.rows.fakes import with_fakes
 from sfumato.rows.mondrian import mondrian
 from sfumato.table import Table
@@ -162,6 +163,32 @@ class Merging(Method):
                 ways.append(f"`expected: {times * self.expected:g}`")
                 break
         return f"; feasible would be {' or '.join(ways)}" if ways else ""
+
+    def joints(self, frame: Table) -> tuple[tuple[str, ...], ...]:
+        """Return the pairs of columns that blocks and incompatible values are found by."""
+        pairs = list(block_joints(frame, self.columns))
+        if self.expected is not None:
+            pairs += [(q.name, s.name) for q in frame.quasi_identifiers for s in frame.sensitive]
+        return tuple(pairs)
+
+    def splitting(self, frame: Table) -> Splitting:
+        """Return cuts of the kind that the method goes on with."""
+        refuse_unsplittable(frame, self.name)
+        sensitive_names(frame, self.name)
+        models = self._asked(frame)
+        pairs = incompatible_pairs(frame, self._rules(), expected=self.expected)
+        return Splitting(
+            "cuts",
+            tuple(column.name for column in frame.quasi_identifiers),
+            (*model_conditions(frame, models), *excluded_conditions(frame, models, pairs)),
+            max(model.minimum_rows for model in models),
+        )
+
+    def for_shard(self, before: int, rows: int, whole: int) -> Method:
+        """Return the method with the part's own share of the fakes."""
+        fakes = self._fakes_of(whole)
+        own = fakes * (before + rows) // whole - fakes * before // whole
+        return replace(self, fakes=own)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         models = [

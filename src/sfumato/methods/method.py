@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.methods.splitting import Splitting, unavailable
 from sfumato.predicates.flags import flagged
 from sfumato.publish.households import with_households
 from sfumato.randomness import Randomness
@@ -70,6 +71,28 @@ class Method(ABC):
     def coarser(self) -> Method | None:
         """Return the method with larger groups and the same claims or more; None if it has none."""
         return None
+
+    def joints(self, frame: Table) -> tuple[tuple[str, ...], ...]:
+        """Return the combinations of columns of whose joint counts in the whole a part must know.
+
+        `frame` is a table without rows.
+        """
+        return ()
+
+    def splitting(self, frame: Table) -> Splitting:
+        """Return how the method may be run on parts of a table.
+
+        `frame` is a table without rows, whose `whole` has the counts that `joints` names.
+        *Refuses* (EngineUnavailable): what runs on one machine only.
+        """
+        raise unavailable(self.name)
+
+    def for_shard(self, before: int, rows: int, whole: int) -> Method:
+        """Return the method for a part of so many rows, so many being in the parts before it.
+
+        Numbers that are of the whole table are shared out, so that those of all parts add up.
+        """
+        return self
 
     def release(self, table: Table, randomness: Randomness) -> Release:
         """Return a release of a coded table."""

@@ -16,6 +16,12 @@ from sfumato.methods.controlled import (
     sensitive_widths,
 )
 from sfumato.methods.method import Ints, Method
+from sfumato.methods.splitting import (
+    Splitting,
+    model_conditions,
+    refuse_unsplittable,
+    unavailable,
+)
 from sfumato.models import KAnonymity, Model
 from sfumato.models.model import one_of
 from sfumato.publish.assemble import assemble
@@ -78,6 +84,24 @@ class Mondrian(Method):
         """Return the rows that a release of the table withholds."""
         coarse = self._coarse(table)
         return rows_left_out(table, np.arange(table.rows) if coarse is None else coarse.kept)
+
+    def splitting(self, frame: Table) -> Splitting:
+        """Return cuts of the kind that the method goes on with.
+
+        *Refuses* (EngineUnavailable): caps, under which the rows to withhold are found in all.
+        """
+        refuse_unsplittable(frame, self.name)
+        for column in frame.quasi_identifiers:
+            for cap in ("max_level", "max_width"):
+                if getattr(column.attribute, cap) is not None:
+                    raise unavailable(f"{self.name} with `{cap}`")
+        models = self._checked(frame)
+        return Splitting(
+            "cuts",
+            tuple(column.name for column in frame.quasi_identifiers),
+            model_conditions(frame, models),
+            max(model.minimum_rows for model in models),
+        )
 
     def _checked(self, table: Table) -> list[Model]:
         """Return the models that every group must satisfy."""

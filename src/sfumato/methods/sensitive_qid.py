@@ -14,6 +14,7 @@ from sfumato.errors import Infeasible, ParameterError
 from sfumato.measures.association import phi_squared
 from sfumato.measures.set_randomization import Randomization, choose, mass_interval
 from sfumato.methods.method import Method
+from sfumato.methods.splitting import Splitting, refuse_unsplittable
 from sfumato.models import SetAnonymity, SetCloseness, SetDiversity
 from sfumato.models.model import positive_integer
 from sfumato.models.sets import SetModel
@@ -24,6 +25,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.schema import Kind, Role, Schema
 from sfumato.table import Column, Table
+from sfumato.table.whole import Joint
 
 PROTECTED = (Role.SENSITIVE_QUASI_IDENTIFIER, Role.SENSITIVE)
 # Attributes that go together more than this tell of each other's sets.
@@ -171,6 +173,16 @@ class SensitiveQID(Method):
                     )
         return tuple(found)
 
+    def joints(self, frame: Table) -> tuple[tuple[str, ...], ...]:
+        """Return the attributes that are randomised as one."""
+        return tuple(tuple(names) for names in self.joint)
+
+    def splitting(self, frame: Table) -> Splitting:
+        """Return any deal: every cell is drawn by itself."""
+        refuse_unsplittable(frame, self.name)
+        refuse_unsuited(frame, self.name)
+        return Splitting("any")
+
     def _release(self, table: Table, randomness: Randomness) -> Release:
         refuse_unsuited(table, self.name)
         self._refuse_unknown(table)
@@ -183,8 +195,9 @@ class SensitiveQID(Method):
             column = whole[name]
             if protection.t is not None and protection.distance == "ordered":
                 _refuse_unordered(column)
-            counts = np.bincount(column.codes, minlength=domain_size(column)).tolist()
-            how = hows[name] = _chosen(name, protection, table.rows, counts)
+            counts = self._counts(table, column)
+            rows = table.rows if table.whole is None else table.whole.rows
+            how = hows[name] = _chosen(name, protection, rows, counts)
             sets[name] = {"p": how.p, "eta": how.eta}
             if protection.t is not None and protection.prior == "data":
                 sets[name]["masses"] = list(mass_interval(counts, how.eta))
@@ -204,6 +217,27 @@ class SensitiveQID(Method):
             parameters=parameters,
             is_test=randomness.is_test,
         )
+
+    def _counts(self, table: Table, column: Column) -> list[int]:
+        """Return how many rows of the whole table have each value of a protected column."""
+        if table.whole is None:
+            counts = np.bincount(column.codes, minlength=domain_size(column))
+            return [int(count) for count in counts]
+        joints = {joint_name(names): tuple(names) for names in self.joint}
+        names = joints.get(column.name, (column.name,))
+        if len(names) > 1:
+            joint = table.whole.joint(*names)
+        else:
+            own_counts = table.whole.counts[column.name]
+            joint = Joint((np.flatnonzero(own_counts),), own_counts[own_counts > 0])
+        # the same column once more, of one row a combination that occurs
+        parts = [
+            over_domain(replace(table[name], codes=codes.astype(np.int32)), self.bins).column
+            for name, codes in zip(names, joint.codes, strict=True)
+        ]
+        own = parts[0] if len(parts) == 1 else joined(parts)
+        counted = np.bincount(own.codes, joint.counts, minlength=domain_size(own))
+        return [int(count) for count in counted]
 
     def _for_all(self) -> SetProtection:
         return SetProtection(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from itertools import combinations as pairs_of
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from sfumato.columns.tables import Cap, check_division, divide_columns
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
+from sfumato.methods.splitting import Splitting, refuse_unsplittable
 from sfumato.models import AlphaBetaGammaDelta
 from sfumato.models.counting import group_statistics, table_totals
 from sfumato.models.model import exact_share, positive_number
@@ -22,9 +24,10 @@ from sfumato.publish.anatomize import anatomized_tables
 from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rows.divide import divide
+from sfumato.rows.divide import divide, fewest_values
 from sfumato.rows.eligible_runs import largest_counts
 from sfumato.rows.merge_groups import Limits, combinations, merge_groups
+from sfumato.rows.shard_conditions import HasValues
 from sfumato.table import Column, Groups, Table
 
 _KEYS = ("alpha", "beta", "gamma", "delta")
@@ -104,12 +107,46 @@ class SLPPA(Method):
         beta = self.delta if beta is None else beta
         return None if beta is None else exact_share(beta)
 
+    def joints(self, frame: Table) -> tuple[tuple[str, ...], ...]:
+        """Return the pairs of quasi-identifiers, whose associations divide them into tables."""
+        return tuple(pairs_of([column.name for column in frame.quasi_identifiers], 2))
+
+    def splitting(self, frame: Table) -> Splitting:
+        """Return a deal in which every shard keeps beta as one group, and can be close to all."""
+        refuse_unsplittable(frame, self.name)
+        names = sensitive_names(frame, self.name)
+        assert frame.whole is not None
+        conditions = []
+        for name in names:
+            beta, delta = self._shares(name)
+            most = Fraction(1, fewest_values(beta, delta))
+            counts = frame.whole.counts[name][:-1]
+            # of values that cannot all differ, each shard has its share
+            if Fraction(int(counts.max(initial=0)), max(int(counts.sum()), 1)) > most:
+                most = exact_share(beta)
+            conditions.append(HasValues(name, frame[name].null_code, most))
+        divided = self._divided(frame)
+        return Splitting(
+            "deal",
+            tuple(names),
+            tuple(conditions),
+            commonest=tuple(tuple(column.name for column in part) for part in divided),
+        )
+
+    def _shares(self, name: str) -> tuple[float, float]:
+        """Return beta and delta of an attribute, as far as they can be told without the data."""
+        asked = derived(*self._given(name), tables=self.tables, least_alpha=Fraction(1))
+        return asked.beta, asked.delta
+
+    def _divided(self, table: Table) -> list[list[Column]]:
+        return divide_columns(table.quasi_identifiers, self.tables, self.cap, table.whole)
+
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)
         for name in self.attributes:
             if name not in names:
                 raise ParameterError(f"slppa: `attributes` names '{name}', which is not sensitive")
-        divided = divide_columns(table.quasi_identifiers, self.tables, self.cap)
+        divided = self._divided(table)
         return publish_associated(
             self.name,
             table,
@@ -120,15 +157,18 @@ class SLPPA(Method):
         )
 
     def _asked(self, table: Table, divided: Sequence[Sequence[Column]], name: str) -> Asked:
+        if table.whole is None:
+            least = Fraction(_most_alike(table, divided), table.rows)
+        else:
+            parts = [tuple(column.name for column in part) for part in divided]
+            most = max(table.whole.commonest[names] for names in parts)
+            least = Fraction(most, table.whole.rows)
+        return derived(*self._given(name), tables=len(divided), least_alpha=least)
+
+    def _given(self, name: str) -> tuple[float | None, float | None, float | None, float | None]:
+        """Return the four parameters of an attribute as they are given."""
         own = self.attributes.get(name, {})
-        return derived(
-            self.alpha,
-            own.get("beta", self.beta),
-            self.gamma,
-            own.get("delta", self.delta),
-            tables=len(divided),
-            least_alpha=Fraction(_most_alike(table, divided), table.rows),
-        )
+        return self.alpha, own.get("beta", self.beta), self.gamma, own.get("delta", self.delta)
 
 
 def derived(

@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.models.statistics import GroupStatistics, Histogram, Ints, Total
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column, Groups, Table
+from sfumato.table.whole import Whole
 
 
 def group_statistics(
@@ -23,7 +24,9 @@ def group_statistics(
 
 
 def table_totals(table: Table, attributes: Sequence[str]) -> dict[str, Total]:
-    """Return the totals of the attributes over the whole table."""
+    """Return the totals of the attributes over the whole table, of which this may be a part."""
+    if table.whole is not None:
+        return {name: _whole_total(table[name], table.whole) for name in attributes}
     whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
     histograms = group_statistics(table, whole, attributes).histograms
     totals = {}
@@ -44,6 +47,11 @@ def column_total(column: Column, counts: Ints, present: int) -> Total:
         tree=column.tree,
         points=column.points if column.kind is Kind.NUMERIC else None,
     )
+
+
+def _whole_total(column: Column, whole: Whole) -> Total:
+    counts = whole.counts[column.name]
+    return column_total(column, counts, int(counts[:-1].sum()))
 
 
 def _histogram(table: Table, groups: Groups, column: Column) -> Histogram:

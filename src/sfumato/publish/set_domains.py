@@ -165,7 +165,8 @@ def _labelled(ranges: StatedColumn) -> Column:
     labels = [range_cell(low, high) for low, high in zip(lows, highs, strict=True)]
     column = ranges.column
     attribute = replace(column.attribute, kind=Kind.ORDINAL, domain=None)
-    return Column(attribute, column.codes, pa.array(labels, pa.string()), pa.string())
+    texts = pa.array(labels, pa.string())
+    return Column(attribute, column.codes, texts, pa.string(), misses=column.misses)
 
 
 def _edges(ranges: StatedColumn) -> tuple[Any, ...]:

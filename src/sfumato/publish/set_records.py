@@ -70,10 +70,9 @@ def records_of_sets(table: Table, sets: Mapping[str, Sets], order: Order) -> Pub
     attributes: list[AttributeEntry] = []
     for column in table.columns:
         if column.name in sets:
-            has_missing = bool((column.codes == column.null_code).any())
-            missing = column.null_code if has_missing else None
+            missing = column.null_code if column.has_missing else None
             columns[column.name] = set_column(sets[column.name], column.values, missing)
-            attributes.append(_entry(column, has_missing))
+            attributes.append(_entry(column))
             continue
         columns[column.name] = exact_column(column, column.codes[order])
         attributes.append(describe(column))
@@ -88,10 +87,10 @@ def records_of_sets(table: Table, sets: Mapping[str, Sets], order: Order) -> Pub
 
 def domain_size(column: Column) -> int:
     """Return the number of values in a column's domain, a missing one counted where it occurs."""
-    return column.cardinality + int((column.codes == column.null_code).any())
+    return column.cardinality + int(column.has_missing)
 
 
-def _entry(column: Column, has_missing: bool) -> AttributeEntry:
+def _entry(column: Column) -> AttributeEntry:
     """Return the manifest's entry: numbers are a list of values in order, as sets know no more."""
     texts = tuple(to_texts(column.values).to_pylist())
     return AttributeEntry(
@@ -99,7 +98,7 @@ def _entry(column: Column, has_missing: bool) -> AttributeEntry:
         role=column.attribute.role,
         kind=Kind.ORDINAL if column.kind is Kind.NUMERIC else column.kind,
         type=dtype_name(column.values.type),
-        domain=(*texts, None) if has_missing else texts,
+        domain=(*texts, None) if column.has_missing else texts,
     )
 
 

@@ -51,6 +51,23 @@ def replacing(target: Path, *, force: bool, is_ours: Callable[[Path], bool]) -> 
         os.close(lock)
 
 
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `target` that is gone when the block ends, however it ends.
+
+    What a dead run left there is removed by the next run that replaces the target.
+    """
+    place = Path(os.path.realpath(target))
+    if not place.parent.is_dir():
+        raise InputError(f"'{target.parent}' is not a folder; create it first")
+    folder, lock = _locked_sibling(place)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
 def refuse_occupied(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
     """Refuse (InputError) a place that is taken, or that must not be replaced."""
     if not os.path.lexists(target):

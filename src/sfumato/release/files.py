@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
 from sfumato.release.release import FileFormat, Release
 from sfumato.release.set_cells import sets_from_texts, with_set_texts
 from sfumato.release.set_columns import is_list, normal_sets, plain_types
-from sfumato.release.tables import NUMBER
+from sfumato.release.tables import NUMBER, normal_form
+from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.unfolding import refuse_unfolding
 
 # So few that the texts of the sets in them stay far below Arrow's limit of 2 GiB.
@@ -84,26 +86,45 @@ def load(path: str | os.PathLike[str]) -> Release:
 
 
 def _write(release: Release, folder: Path, format: FileFormat, formula_guard: bool) -> None:
-    entries = []
     for entry in release.manifest.tables:
         path = folder / f"{entry.name}.{format}"
         if format == "csv":
             _write_csv(release.tables[entry.name], path, formula_guard)
         else:
             _write_parquet(release.tables[entry.name], path)
+    write_manifest(release.manifest, release.hierarchies, folder, format, formula_guard)
+
+
+def write_part(table: pa.Table, name: str, manifest: Manifest, path: Path) -> None:
+    """Write rows of a table of a release as a Parquet file, such as a part of the table's folder.
+
+    Refuses (ReleaseDamaged) columns that are not those of the table.
+    """
+    _write_parquet(normal_form(table, manifest.table(name), manifest), path)
+
+
+def write_manifest(
+    manifest: Manifest,
+    hierarchies: Mapping[str, Hierarchy],
+    folder: Path,
+    format: FileFormat = "parquet",
+    formula_guard: bool = True,
+) -> Manifest:
+    """Write the manifest and hierarchies beside the tables, and return the manifest as written."""
+    entries = []
+    for entry in manifest.tables:
+        path = folder / f"{entry.name}.{format}"
         entries.append(entry.model_copy(update={"file": path.name, "sha256": checksum(path)}))
     parameters: dict[str, Any] = {
         key: value
-        for key, value in release.manifest.parameters.items()
+        for key, value in manifest.parameters.items()
         if key not in ("formula_guard", "hierarchies")
     }
     if not formula_guard:
         parameters["formula_guard"] = False
-    if release.hierarchies:
-        parameters["hierarchies"] = write_hierarchies(release.hierarchies, folder, formula_guard)
-    manifest = release.manifest.model_copy(
-        update={"tables": tuple(entries), "parameters": parameters}
-    )
+    if hierarchies:
+        parameters["hierarchies"] = write_hierarchies(hierarchies, folder, formula_guard)
+    manifest = manifest.model_copy(update={"tables": tuple(entries), "parameters": parameters})
     text = manifest.to_json()
     if len(text) > MAX_BYTES:
         raise ParameterError(
@@ -111,6 +132,7 @@ def _write(release: Release, folder: Path, format: FileFormat, formula_guard: bo
             "publish attributes with fewer distinct values"
         )
     (folder / MANIFEST).write_bytes(text)
+    return manifest
 
 
 def _write_parquet(table: pa.Table, path: Path) -> None:

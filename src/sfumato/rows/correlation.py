@@ -24,17 +24,21 @@ from sfumato.rows.eligible_runs import (
 )
 from sfumato.rows.sorting import sort_first
 from sfumato.table import Column, Groups, Table
+from sfumato.table.whole import Whole
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 
-def correlation_order(columns: Sequence[Column], sensitive: Sequence[Column]) -> list[Column]:
+def correlation_order(
+    columns: Sequence[Column], sensitive: Sequence[Column], whole: Whole | None = None
+) -> list[Column]:
     """Return the columns from the most to the least associated with a sensitive attribute.
 
-    With several sensitive attributes, the strongest of a column's associations counts.
+    With several sensitive attributes, the strongest of a column's associations counts. Where
+    columns are those of a part of a table, the `whole` tells.
     """
-    strongest = np.max([associations(columns, target) for target in sensitive], axis=0)
+    strongest = np.max([associations(columns, target, whole) for target in sensitive], axis=0)
     order = np.argsort(-np.asarray(strongest), kind="stable")
     return [columns[i] for i in order]
 
@@ -68,7 +72,7 @@ def correlation_partition(
         raise ParameterError("the correlation partition needs at least one quasi-identifier")
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
     targets = [table[name] for name in sensitive]
-    columns = correlation_order(table.quasi_identifiers, targets)
+    columns = correlation_order(table.quasi_identifiers, targets, table.whole)
     order = np.arange(table.rows)  # sorted block by block, as each is cut
     codes = np.stack([column.codes for column in columns])
     widths = np.array([column.cardinality + 1 for column in columns])

@@ -15,9 +15,11 @@ from sfumato.rows.anatomy import anatomy
 from sfumato.rows.refine import deal_missing, refine
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import counting_order, packed
+from sfumato.table.whole import Whole
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
 # Up to so many cells a table of groups and values is counted in place.
 _DENSE_CELLS = 1 << 24
@@ -51,7 +53,8 @@ def divide(
             return divide_unique(table, names, least, rng=rng)
         except Infeasible:
             pass  # three or more attributes, and no split was found
-    return _divide_evenly(columns, list(asked.values()), rng=rng)
+    priors = [_prior(column, table.whole) for column in columns]
+    return _divide_evenly(columns, list(asked.values()), priors, rng=rng)
 
 
 def is_eligible(column: Column, least: int) -> bool:
@@ -154,7 +157,11 @@ def _take_rarest(counts: Ints, least: int, rng: np.random.Generator) -> tuple[Co
 
 
 def _divide_evenly(
-    columns: Sequence[Column], asked: Sequence[tuple[float, float]], *, rng: np.random.Generator
+    columns: Sequence[Column],
+    asked: Sequence[tuple[float, float]],
+    priors: Sequence[Reals],
+    *,
+    rng: np.random.Generator,
 ) -> Groups:
     """Return groups with about their share of every value: rows dealt in turn, value by value."""
     shuffled = rng.permutation(len(columns[0].codes))
@@ -173,7 +180,8 @@ def _divide_evenly(
         ids[rows] = np.arange(len(rows), dtype=np.int64) % count
         groups = Groups(ids.copy(), count)
         if count == 1 or all(
-            _keeps(column, groups, *each) for column, each in zip(columns, asked, strict=True)
+            _keeps(column, groups, prior, *each)
+            for column, prior, each in zip(columns, priors, asked, strict=True)
         ):
             return groups
         fewer = max(count - max(count // (4 if count > _MANY else 8), 1), 1)
@@ -199,7 +207,17 @@ def _surely_even(counts: npt.NDArray[np.int64], beta: float, delta: float) -> in
     return 1
 
 
-def _keeps(column: Column, groups: Groups, beta: float, delta: float) -> bool:
+def _prior(column: Column, whole: Whole | None) -> Reals:
+    """Return the share of each value in the whole table."""
+    if whole is None:
+        counts = np.bincount(column.codes, minlength=column.null_code + 1)
+    else:
+        counts = whole.counts[column.name]
+    width = max(column.cardinality, 1)
+    return np.asarray(counts[:width] / max(counts[: column.cardinality].sum(), 1))
+
+
+def _keeps(column: Column, groups: Groups, prior: Reals, beta: float, delta: float) -> bool:
     """Return whether all groups keep beta and delta, as far as fractions tell."""
     known = np.flatnonzero(column.codes != column.null_code)
     width = max(column.cardinality, 1)
@@ -207,7 +225,6 @@ def _keeps(column: Column, groups: Groups, beta: float, delta: float) -> bool:
     present = np.bincount(groups.ids[known], minlength=groups.count)
     if not present.all():
         return False
-    prior = np.bincount(column.codes[known], minlength=width) / len(known)
     limit, apart = float(exact_share(beta)), float(exact_share(delta))
     if groups.count * width <= _DENSE_CELLS:
         shares = np.bincount(keys, minlength=groups.count * width).reshape(-1, width)

@@ -8,14 +8,14 @@ the only woman among men, so a value needs enough people who may have it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.columns.incompatible import Pairs
 from sfumato.errors import Infeasible
-from sfumato.models import LDiversity, Model
+from sfumato.models import BoundModel, LDiversity, Model
 from sfumato.models.model import rule_book
 from sfumato.rows.eligibility import bind_to_table
 from sfumato.rows.exclusion_kernels import (
@@ -26,6 +26,7 @@ from sfumato.rows.exclusion_kernels import (
     people_failing,
 )
 from sfumato.table import Column, Groups, Table
+from sfumato.table.whole import Joint
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -95,6 +96,79 @@ def _classes(
     return [anyone, *some[first].tolist()], class_of_code
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class KeepsExcluded:
+    """Each shard satisfies a model for all people, as far as one quasi-identifier tells of them.
+
+    What several of them exclude together, only the rows of a shard can tell. It is one of the
+    conditions of `shard_conditions.py`.
+    """
+
+    bound: BoundModel
+    known: str
+    kinds: Codes = field(repr=False)  # by code of the quasi-identifier
+    excluded: Excluded = field(repr=False)
+    place: int  # of the attribute among the sensitive ones
+    names: tuple[str, ...]
+    null_code: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The attribute that the model looks at, and the quasi-identifier."""
+        return (*self.bound.model.needs, self.known)
+
+    def holds(self, shard: Ints, joint: Joint, shards: int) -> npt.NDArray[np.bool_]:
+        """Return for every shard whether the model holds, what is impossible left out."""
+        book = rule_book((self.bound,), self.names)
+        found = np.zeros(shards, np.bool_)
+        for number in range(shards):
+            own = shard == number
+            counts, weights = np.zeros(self.null_code + 1, np.int64), joint.counts[own]
+            np.add.at(counts, joint.codes[0][own], weights)
+            people = np.zeros(len(self.excluded.classes), np.int64)
+            np.add.at(people, self.kinds[joint.codes[1][own]], weights)
+            dropping = new_dropping(len(counts))
+            held = _held(counts)
+            failing = people_failing(self.excluded, self.place, people, held, book, dropping)
+            found[number] = failing == 0 and exclusive_values_hold(
+                self.place, held, book, dropping, False
+            )
+        return found
+
+
+def excluded_conditions(
+    frame: Table, models: Sequence[Model], pairs: Pairs
+) -> tuple[KeepsExcluded, ...]:
+    """Return what the models ask of shards once pairs of values are known to be incompatible."""
+    names = tuple(column.name for column in frame.sensitive)
+    bound = [each for each in bind_to_table(frame, models) if each.model.needs]
+    found = []
+    for column in frame.quasi_identifiers:
+        of_column = {key: matrix for key, matrix in pairs.items() if key[0] == column.name}
+        # one row a code: the kind of each code alone
+        codes = np.arange(column.null_code + 1, dtype=np.int32)
+        sensitive = (replace(each, codes=np.zeros_like(codes)) for each in frame.sensitive)
+        columns = (replace(column, codes=codes), *sensitive)
+        alone = replace(frame, columns=columns, rows=len(codes), flags={}, whole=None)
+        exclusions = Exclusions.of(alone, of_column)
+        if exclusions is None:
+            continue
+        for each in bound:
+            place = names.index(each.model.needs[0])
+            found.append(
+                KeepsExcluded(
+                    each,
+                    column.name,
+                    exclusions.kinds,
+                    exclusions.excluded,
+                    place,
+                    names,
+                    frame.sensitive[place].null_code,
+                )
+            )
+    return tuple(found)
+
+
 def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusions) -> None:
     """Raise Infeasible unless the whole table satisfies the models for every kind of person.
 
@@ -124,14 +198,18 @@ def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusion
 
 def _whole(column: Column) -> Held:
     """Return a sensitive attribute in the whole table as one group."""
-    counts = np.bincount(column.codes, minlength=column.null_code + 1).astype(np.int64)
+    return _held(np.bincount(column.codes, minlength=column.null_code + 1).astype(np.int64))
+
+
+def _held(counts: Ints) -> Held:
+    """Return an attribute in a group, so many of whose people have each code."""
     codes = np.flatnonzero(counts)
     known = counts[:-1]
     return Held(
         codes,
         counts[codes],
         counts,
-        len(column.codes),
+        int(counts.sum()),
         int(known.sum()),
         int(np.count_nonzero(known)),
         int(known.max(initial=0)),

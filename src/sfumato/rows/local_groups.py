@@ -21,12 +21,14 @@ def local_groups(
     flags: Sequence[Bools | None],
     k: int,
     partition: Callable[[Sequence[Column], Groups], Groups],
+    shown: Sequence[Ints | None] | None = None,
 ) -> Groups:
     """Return groups of at least k rows, refined by `partition` within each flag pattern.
 
     `flags` has for each column which cells are sensitive (None: none of them). `partition` gets
     the columns without their sensitive cells, which are missing, so that within a pattern they are
     constant and cost nothing, and the patterns to refine. Groups depend on other cells only.
+    `shown` counts these by code in the table of which this one is a part (None: in this one).
 
     *Source*: Li, He, Sun, Definition 8.
     Departs from the paper: undersized patterns (`patterns.py`).
@@ -36,8 +38,8 @@ def local_groups(
     patterns = Patterns.of(given, rows)
     unions = patterns.unions(patterns.groups.sizes, k)
     visible = [
-        column if flag is None else visible_column(column, flag)
-        for column, flag in zip(columns, flags, strict=True)
+        column if flag is None else visible_column(column, flag, counts)
+        for column, flag, counts in zip(columns, flags, shown or [None] * len(flags), strict=True)
     ]
     groups = partition(visible, patterns.groups)
     if not unions:

@@ -21,7 +21,8 @@ class Column:
     `values` are the distinct non-missing values in code order: ascending for numeric kinds, in
     the stated order for ordinal ones, in leaf order under a hierarchy (so that a hierarchy node
     is a range of codes), and ascending otherwise. `dtype` is the type that decoding restores.
-    `attribute.kind` is never None here.
+    `attribute.kind` is never None here. `misses` says whether a value is missing in the table of
+    which this column is a part; None where the codes tell.
     """
 
     attribute: Attribute
@@ -29,6 +30,7 @@ class Column:
     values: pa.Array = field(repr=False)
     dtype: pa.DataType
     tree: Tree | None = field(default=None, repr=False)
+    misses: bool | None = None
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = False
@@ -53,6 +55,13 @@ class Column:
     def null_code(self) -> int:
         """The code of a missing value: one past the last value."""
         return len(self.values)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a value is missing, here or in the rest of the table."""
+        if self.misses is not None:
+            return self.misses
+        return bool((self.codes == self.null_code).any())
 
     @cached_property
     def points(self) -> npt.NDArray[np.float64]:

@@ -22,20 +22,21 @@ _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _FIRST_NANOSECOND = -(2**63 // 10**9) * 10**9
 
 
-def refuse_outside(column: Column) -> None:
+def refuse_outside(column: Column, counts: npt.NDArray[np.int64]) -> None:
     """Refuse (SchemaError) infinite numbers, dates beyond the calendar, and values outside a
-    stated domain."""
-    beyond = _rows_with(column, _beyond_calendar(column.values))
+    stated domain. `counts` has the rows of each code, those of missing values last."""
+    rows = int(counts.sum())
+    beyond = _rows_with(counts, _beyond_calendar(column.values))
     if beyond:
         raise SchemaError(
-            f"column '{column.name}': {beyond} of {len(column.codes)} rows lie before the year 1 "
+            f"column '{column.name}': {beyond} of {rows} rows lie before the year 1 "
             "or after 9999, or at the edge of what the type can hold; make those dates missing"
         )
     if column.kind is Kind.NUMERIC and pa.types.is_floating(column.values.type):
-        infinite = _rows_with(column, pc.is_inf(column.values))
+        infinite = _rows_with(counts, pc.is_inf(column.values))
         if infinite:
             raise SchemaError(
-                f"column '{column.name}': {infinite} of {len(column.codes)} rows are infinite, "
+                f"column '{column.name}': {infinite} of {rows} rows are infinite, "
                 "and a range has finite ends; make them missing, or state it as categorical"
             )
     if column.attribute.domain is None or column.cardinality == 0:
@@ -47,10 +48,10 @@ def refuse_outside(column: Column) -> None:
             f"column '{column.name}' holds {column.values.type}, and its `domain` does not read "
             "as such; state it in the form that the column has"
         ) from None
-    outside = _rows_with(column, pc.invert(inside))
+    outside = _rows_with(counts, pc.invert(inside))
     if outside:
         raise SchemaError(
-            f"column '{column.name}': {outside} of {len(column.codes)} rows lie outside its "
+            f"column '{column.name}': {outside} of {rows} rows lie outside its "
             "stated `domain`; widen the domain, or make those values missing"
         )
 
@@ -94,6 +95,5 @@ def _bound(bound: Any, dtype: pa.DataType) -> pa.Scalar:
         return pa.scalar(bound)  # such as a fraction that bounds whole numbers
 
 
-def _rows_with(column: Column, flagged: pa.Array) -> int:
-    flags: npt.NDArray[np.bool_] = np.append(flagged.to_numpy(zero_copy_only=False), False)
-    return int(np.count_nonzero(flags[column.codes]))
+def _rows_with(counts: npt.NDArray[np.int64], flagged: pa.Array) -> int:
+    return int(counts[:-1][flagged.to_numpy(zero_copy_only=False)].sum())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.errors import SchemaError
 from sfumato.schema.attribute import RESERVED_NAMES, RESERVED_SUFFIX, Attribute, Role
-from sfumato.schema.distinct import Distinct, distinct
+from sfumato.schema.distinct import distinct
 from sfumato.schema.frames import as_columns
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import kind_of
@@ -50,7 +51,7 @@ def encode(data: Any, schema: Schema) -> Table:
     ([1, 2, 0], 2)
     """
     arrow = as_columns(data)  # of a lazy table one column at a time is in memory
-    _refuse_reserved(arrow.column_names)
+    refuse_reserved(arrow.column_names)
     schema = schema.aligned(arrow.column_names)
     units = encode_counted(arrow, schema)
     weights = encode_weights(arrow, schema)
@@ -61,7 +62,8 @@ def encode(data: Any, schema: Schema) -> Table:
     )
     for column in columns:
         if column.attribute.role is Role.INSENSITIVE:
-            _refuse_telling(column, units)
+            lone = rows_of_one_unit(column.codes, column.cardinality, units)
+            refuse_telling(column.name, lone, arrow.num_rows)
     resolved = {column.name: column.attribute for column in columns}
     attributes = tuple(resolved.get(attribute.name, attribute) for attribute in schema)
     return Table(
@@ -69,37 +71,68 @@ def encode(data: Any, schema: Schema) -> Table:
     )
 
 
-def _encode_column(cells: pa.ChunkedArray, attribute: Attribute) -> Column:
-    if kind_of(cells.type) is None:
-        raise SchemaError(
-            f"column '{attribute.name}': values of type {cells.type} cannot be published; "
-            "split the column into plain ones, convert it, or make it `insensitive`"
-        )
-    found = distinct(cells, attribute.name)
+@dataclass(frozen=True, slots=True, eq=False)
+class Coding:
+    """How a column's distinct values become codes: `column` has no rows yet.
+
+    `code_of` has the code of each distinct value, and last that of a missing one.
+    """
+
+    column: Column
+    code_of: npt.NDArray[np.int32]
+
+    def coded(self, positions: npt.NDArray[np.int32]) -> Column:
+        """Return the column of rows that hold the distinct values at these positions."""
+        order = np.arange(len(self.code_of))
+        codes = positions if (self.code_of == order).all() else self.code_of[positions]
+        return replace(self.column, codes=codes)
+
+
+def coding(
+    values: pa.Array, counts: npt.NDArray[np.int64], cells: pa.ChunkedArray, attribute: Attribute
+) -> Coding:
+    """Return the coding of a column by its distinct values and how many rows have each.
+
+    The last of `counts` is that of missing ones. Of `cells` only the type and the dictionary
+    matter: any cells will do that have those of the column.
+
+    Refuses (SchemaError, HierarchyError) what `encode` refuses of a column.
+    """
+    refuse_type(cells.type, attribute.name)
     if isinstance(attribute.hierarchy, Hierarchy):
-        attribute = replace(attribute, hierarchy=spelled_as(attribute.hierarchy, found.values.type))
-    arranged = arrange(found.values, cells, attribute, found.counts[:-1])
+        attribute = replace(attribute, hierarchy=spelled_as(attribute.hierarchy, values.type))
+    arranged = arrange(values, cells, attribute, counts[:-1])
     column = Column(
         attribute=replace(attribute, kind=arranged.kind, hierarchy=arranged.hierarchy),
-        codes=_renumber(found, arranged.order),
-        values=found.values.take(pa.array(arranged.order)),
+        codes=np.zeros(0, np.int32),
+        values=values.take(pa.array(arranged.order)),
         dtype=cells.type,
         tree=arranged.tree,
     )
-    refuse_outside(column)
-    return column
+    refuse_outside(column, np.append(counts[arranged.order], counts[-1:]))
+    code_of = np.empty(len(arranged.order) + 1, np.int32)
+    code_of[arranged.order] = np.arange(len(arranged.order), dtype=np.int32)
+    code_of[-1] = len(arranged.order)
+    return Coding(column, code_of)
 
 
-def _renumber(found: Distinct, order: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    if (order == np.arange(len(order))).all():
-        return found.codes
-    code_of = np.empty(len(order) + 1, np.int32)
-    code_of[order] = np.arange(len(order), dtype=np.int32)
-    code_of[-1] = len(order)
-    return code_of[found.codes]
+def refuse_type(dtype: pa.DataType, name: str) -> None:
+    """Refuse (SchemaError) a type whose values no release can hold."""
+    if kind_of(dtype) is None:
+        raise SchemaError(
+            f"column '{name}': values of type {dtype} cannot be published; "
+            "split the column into plain ones, convert it, or make it `insensitive`"
+        )
 
 
-def _refuse_reserved(names: list[str]) -> None:
+def _encode_column(cells: pa.ChunkedArray, attribute: Attribute) -> Column:
+    refuse_type(cells.type, attribute.name)
+    found = distinct(cells, attribute.name)
+    return coding(found.values, found.counts, cells, attribute).coded(found.codes)
+
+
+def refuse_reserved(names: Iterable[str]) -> None:
+    """Refuse (SchemaError) columns with names that the release format uses itself."""
     for name in names:
         if name in RESERVED_NAMES or name.endswith(RESERVED_SUFFIX):
             raise SchemaError(
@@ -107,11 +140,11 @@ def _refuse_reserved(names: list[str]) -> None:
             )
 
 
-def _refuse_telling(column: Column, units: npt.NDArray[np.int32] | None) -> None:
-    lone = rows_of_one_unit(column.codes, column.cardinality, units)
-    if lone * _ROWS_PER_LONE_VALUE > len(column.codes):
+def refuse_telling(name: str, lone: int, rows: int) -> None:
+    """Refuse (SchemaError) to keep a column of which so many rows hold a value of their own."""
+    if lone * _ROWS_PER_LONE_VALUE > rows:
         raise SchemaError(
-            f"column '{column.name}' cannot be kept as insensitive: {lone} of "
-            f"{len(column.codes)} rows hold a value that no other person has; "
+            f"column '{name}' cannot be kept as insensitive: {lone} of "
+            f"{rows} rows hold a value that no other person has; "
             "remove `keep` or give it another role"
         )

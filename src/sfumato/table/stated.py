@@ -87,7 +87,7 @@ def _listed(column: Column) -> StatedColumn:
             f"{places.null_count} values of '{column.name}' are not in its stated domain; add them"
         )
     code_of = np.append(places.to_numpy(zero_copy_only=False), len(values)).astype(np.int32)
-    whole = Column(stated, code_of[column.codes], values, column.dtype, tree)
+    whole = Column(stated, code_of[column.codes], values, column.dtype, tree, column.misses)
     return StatedColumn(whole, values)
 
 
@@ -136,7 +136,8 @@ def _numeric(column: Column, atoms: int, even: bool) -> StatedColumn:
     ):
         raise ParameterError(f"values of '{column.name}' lie outside its stated domain")
     code_of = np.array([*places, len(tops)], dtype=np.int32)
-    return StatedColumn(Column(attribute, code_of[column.codes], lows, column.dtype), highs)
+    codes = code_of[column.codes]
+    return StatedColumn(Column(attribute, codes, lows, column.dtype, misses=column.misses), highs)
 
 
 def _float_atoms(

@@ -14,6 +14,7 @@ from sfumato.errors import ParameterError, SchemaError
 from sfumato.schema.attribute import Role
 from sfumato.schema.schema import Schema
 from sfumato.table.column import Column
+from sfumato.table.whole import Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +26,8 @@ class Table:
     where every row is a person of its own; where the schema names households, these are meant.
     `flags` says of semi-sensitive columns which cells are sensitive. `tokens` are the pseudonyms
     of identifiers that are published as such. `weights` say how many people each row stands for,
-    None where the schema names no weights.
+    None where the schema names no weights. `whole` has the counts of the table of which this one is
+    a part; None where it is the whole.
     """
 
     # Out of the representation, which ends up in tracebacks and logs: they hold people's data.
@@ -36,6 +38,7 @@ class Table:
     flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict, repr=False)
     tokens: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
     weights: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    whole: Whole | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         arrays: list[npt.NDArray[Any]] = [column.codes for column in self.columns]

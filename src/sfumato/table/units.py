@@ -40,14 +40,19 @@ def encode_units(data: Columns, schema: Schema) -> npt.NDArray[np.int32] | None:
         if _all_differ(data[attribute.name]):
             continue
         found = distinct(data[attribute.name], attribute.name)
-        _refuse_missing(found, attribute.name)
-        repeats = data.num_rows - len(found.values)
-        if repeats:
-            raise SchemaError(
-                f"identifier '{attribute.name}' repeats in {repeats} of {data.num_rows} rows: "
-                f"{_WAYS_OUT}"
-            )
+        missing = int(np.count_nonzero(found.codes == len(found.values)))
+        refuse_repeats(attribute.name, data.num_rows, len(found.values), missing)
     return None
+
+
+def refuse_repeats(name: str, rows: int, values: int, missing: int) -> None:
+    """Refuse (SchemaError) an identifier of so many rows that is missing or repeats in some."""
+    if missing:
+        raise _missing(name, rows, missing)
+    if values < rows:
+        raise SchemaError(
+            f"identifier '{name}' repeats in {rows - values} of {rows} rows: {_WAYS_OUT}"
+        )
 
 
 def encode_counted(data: Columns, schema: Schema) -> npt.NDArray[np.int32] | None:
@@ -90,10 +95,14 @@ def _all_differ(column: pa.ChunkedArray) -> bool:
 def _refuse_missing(found: Distinct, name: str) -> None:
     missing = int(np.count_nonzero(found.codes == len(found.values)))
     if missing:
-        raise SchemaError(
-            f"column '{name}' tells people apart and is missing in {missing} of "
-            f"{len(found.codes)} rows: fill it in, drop those rows, or name another `unit`"
-        )
+        raise _missing(name, len(found.codes), missing)
+
+
+def _missing(name: str, rows: int, missing: int) -> SchemaError:
+    return SchemaError(
+        f"column '{name}' tells people apart and is missing in {missing} of "
+        f"{rows} rows: fill it in, drop those rows, or name another `unit`"
+    )
 
 
 def rows_of_one_unit(

@@ -71,6 +71,40 @@ def ncp(release: Release, original: Table) -> Ncp:
         if is_randomised(release.manifest):
             what = "cells that were replaced at random, none of which is generalised"
         raise ParameterError(f"NCP is not defined for {what}")
+    return losses(release, original).ncp
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What cells have lost, by attribute, and how many they are; those of parts add up."""
+
+    sums: Mapping[str, float]
+    cells: Mapping[str, int]
+    withheld: int
+
+    def __add__(self, other: Losses) -> Losses:
+        return Losses(
+            {name: loss + other.sums[name] for name, loss in self.sums.items()},
+            {name: count + other.cells[name] for name, count in self.cells.items()},
+            self.withheld + other.withheld,
+        )
+
+    @property
+    def ncp(self) -> Ncp:
+        """The sum and the means."""
+        total, count = sum(self.sums.values()), sum(self.cells.values())
+        unseen = self.withheld * len(self.sums)
+        return Ncp(
+            total,
+            total / max(count, 1),
+            {name: loss / max(self.cells[name], 1) for name, loss in self.sums.items()},
+            count,
+            (total - unseen) / max(count - unseen, 1),
+        )
+
+
+def losses(release: Release, original: Table) -> Losses:
+    """Return what the cells of a release, or of a part of one, have lost; see `ncp`."""
     records = release.tables["records"]
     withheld = release.manifest.suppressed
     sums, counts = {}, {}
@@ -79,15 +113,7 @@ def ncp(release: Release, original: Table) -> Ncp:
             cells = _outside_buckets(records, entry.name)
             sums[entry.name] = withheld + _column_loss(cells, original[entry.name], entry.listed)
             counts[entry.name] = withheld + len(cells)
-    total, count = sum(sums.values()), sum(counts.values())
-    unseen = withheld * len(sums)
-    return Ncp(
-        total,
-        total / max(count, 1),
-        {name: loss / max(counts[name], 1) for name, loss in sums.items()},
-        count,
-        (total - unseen) / max(count - unseen, 1),
-    )
+    return Losses(sums, counts, withheld)
 
 
 def _outside_buckets(records: pa.Table, name: str) -> pa.ChunkedArray:

@@ -1,0 +1,1 @@
+"""Engines that publish where one machine's memory does not reach."""
