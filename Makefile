@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
+# Processes that share the tests, file by file.
+JOBS ?= 2
 
 .PHONY: demo test lint chromium postgresql java bench notebooks clean
 
@@ -53,7 +55,7 @@ java:
 	  openjdk-17-jre-headless; } || true
 
 test: lint chromium postgresql java
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS) --dist loadfile
 
 # Runs the example notebooks again, in place.
 notebooks: $(VENV)/.installed-test

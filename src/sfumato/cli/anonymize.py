@@ -91,6 +91,7 @@ def anonymize(
             repartition=repartition,
             key_file=key_file is not None,
             csv=format is Format.CSV,
+            database=table is not None or query is not None,
         )
         with terminal_progress() as progress:
             made = run_by_spark(

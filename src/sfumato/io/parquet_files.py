@@ -25,11 +25,18 @@ State = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class ParquetPart:
+    """What the footer of a file says: its columns, and the rows of each row group."""
+
     path: Path
     schema: pa.Schema
-    rows: int
+    groups: tuple[int, ...]
     state: State
+
+    @property
+    def rows(self) -> int:
+        """The rows of the file."""
+        return sum(self.groups)
 
 
 def open_parquet(files: Sequence[Path], cells: Cells) -> LazyTable:
@@ -40,12 +47,8 @@ def open_parquet(files: Sequence[Path], cells: Cells) -> LazyTable:
     Refuses (InputError) what is not a Parquet file, empty or repeated column names, files with
     different columns or with types that cannot be united; on reading, files that were changed.
     """
-    parts = [_part(file) for file in files]
-    names = parts[0].schema.names
-    for part in parts[1:]:
-        refuse_other_columns(part.path, part.schema.names, files[0], names)
+    parts, united = parquet_parts(files, cells)
     rows = [part.rows for part in parts]
-    refuse_in_both(cells, names, files[0])
 
     def read(wanted: Sequence[str]) -> pa.Table:
         own = [name for name in wanted if name not in cells]
@@ -54,12 +57,25 @@ def open_parquet(files: Sequence[Path], cells: Cells) -> LazyTable:
         columns = [told[n] if n in told or table is None else table[n] for n in wanted]
         return pa.table(columns, names=list(wanted))
 
-    united = _joined([part.schema.empty_table().select(names) for part in parts]).schema
     for field in united:  # columns are read and coded one at a time
         refuse_unfolding(sum(rows), pa.schema([field]))
     told = partition_columns(cells, [0] * len(rows))
-    fields = [*united.remove_metadata(), *(pa.field(n, told[n].type) for n in told)]
+    fields = [*united, *(pa.field(n, told[n].type) for n in told)]
     return LazyTable(pa.schema(fields), sum(rows), read)
+
+
+def parquet_parts(files: Sequence[Path], cells: Cells) -> tuple[list[ParquetPart], pa.Schema]:
+    """Return the footers of the parts of a table, and the columns in which all parts fit.
+
+    Refuses (InputError) what `open_parquet` refuses.
+    """
+    parts = [_part(file) for file in files]
+    names = parts[0].schema.names
+    for part in parts[1:]:
+        refuse_other_columns(part.path, part.schema.names, files[0], names)
+    refuse_in_both(cells, names, files[0])
+    united = _joined([part.schema.empty_table().select(names) for part in parts]).schema
+    return parts, united
 
 
 def refuse_other_columns(
@@ -73,19 +89,20 @@ def refuse_other_columns(
         )
 
 
-def _part(path: Path) -> _Part:
-    def look(file: pq.ParquetFile) -> tuple[pa.Schema, int]:
-        return file.schema_arrow, file.metadata.num_rows
+def _part(path: Path) -> ParquetPart:
+    def look(file: pq.ParquetFile) -> tuple[pa.Schema, tuple[int, ...]]:
+        sizes = (file.metadata.row_group(at).num_rows for at in range(file.num_row_groups))
+        return file.schema_arrow, tuple(sizes)
 
     state = _state(path)
-    schema, rows = _opened(path, look)
+    schema, groups = _opened(path, look)
     if not all(name.strip() for name in schema.names):
         raise InputError(f"{path}: a column has no name; give every column a name")
     refuse_repeated(schema.names, path)
-    return _Part(path, schema, rows, state)
+    return ParquetPart(path, schema.remove_metadata(), groups, state)
 
 
-def _cells(part: _Part, names: Sequence[str]) -> pa.Table:
+def _cells(part: ParquetPart, names: Sequence[str]) -> pa.Table:
     try:
         # Columns are read at different times, and must be of the same rows.
         if _state(part.path) != part.state:

@@ -109,12 +109,14 @@ def open_table(path: str | os.PathLike[str]) -> Columns:
     return table
 
 
-def table_files(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the files of a table: one, or all of a folder or pattern, by name.
+def table_files(path: str | os.PathLike[str]) -> tuple[list[Path], Cells]:
+    """Return the files of a table, by name, and the cells that the folders around them tell.
 
     Refuses (InputError) what is missing, and folders and patterns without such files.
     """
-    return _files(os.fspath(path))
+    place, _ = _place(os.fspath(path))
+    files = _files(place)
+    return files, partition_cells(files, literal_part(place))
 
 
 def _place(path: str) -> tuple[str, str | None]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.audit.parts import added
+from sfumato.databases.address import Address
 from sfumato.engines.spark.coding import TableCoding, counted_columns, table_coding
 from sfumato.engines.spark.dictionaries import raw_values
 from sfumato.engines.spark.exchange import each_task
@@ -82,8 +83,13 @@ def anonymize(
     path, record_path = Path(out), None if record is None else Path(record)
     randomness = randomness or Randomness.fresh()
     stages = Stages(progress)
-    if format == "csv":
-        refuse_options(against=False, repartition=False, key_file=False, csv=True)
+    refuse_options(
+        against=False,
+        repartition=False,
+        key_file=False,
+        csv=format == "csv",
+        database=any(Address.of(place) is not None for place in (data, out)),
+    )
     if shard_rows < _LEAST_SHARD_ROWS:
         raise ParameterError(f"a shard has at least {_LEAST_SHARD_ROWS} rows (--shard-rows)")
     refuse_occupied(path, force)

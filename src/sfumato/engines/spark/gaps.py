@@ -86,13 +86,16 @@ def refuse_gaps(policy: Policy, schema: Schema, *, as_parquet: bool = False) -> 
             raise gap.refusal()
 
 
-def refuse_options(*, against: bool, repartition: bool, key_file: bool, csv: bool) -> None:
+def refuse_options(
+    *, against: bool, repartition: bool, key_file: bool, csv: bool, database: bool
+) -> None:
     """Refuse (EngineUnavailable) options of the command that only the local engine knows."""
     for is_given, option, what in (
         (against, "--against", "releases are held against others on one machine"),
         (repartition, "--repartition", "releases are held against others on one machine"),
         (key_file, "--key-file", "tokens are not made"),
         (csv, "--format csv", "a release in parts is of Parquet files"),
+        (database, "addresses of databases", "it reads Parquet files and writes folders"),
     ):
         if is_given:
             raise EngineUnavailable(

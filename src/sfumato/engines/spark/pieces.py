@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import EngineUnavailable, InputError
-from sfumato.io.csv_text import refuse_repeated
-from sfumato.io.parquet_files import join_parquet
+from sfumato.io.parquet_files import parquet_parts
+from sfumato.io.partitions import partition_columns
 from sfumato.io.read import table_files
 
 _SUFFIXES = (".parquet", ".pq")
@@ -26,10 +25,12 @@ _TASKS = 16
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A row group of a file."""
+    """A row group of a file, and what the folders around the file tell of its rows."""
 
     file: str
     group: int
+    rows: int
+    told: Mapping[str, pa.Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,23 @@ class Source:
         """Yield the rows of a task's pieces in batches, in the types of the whole table."""
         wanted = pa.schema([self.schema.field(name) for name in columns])
         for piece in self.tasks[task]:
-            with pq.ParquetFile(piece.file) as file:
-                for batch in file.iter_batches(
-                    _BATCH_ROWS, row_groups=[piece.group], columns=list(columns)
-                ):
-                    rows = pa.Table.from_batches([batch]).select(list(columns))
-                    yield rows.replace_schema_metadata(None).cast(wanted)
+            for own in _batches(piece, [name for name in columns if name not in piece.told]):
+                cells = [
+                    pa.repeat(piece.told[name], own.num_rows) if name in piece.told else own[name]
+                    for name in columns
+                ]
+                yield pa.table(cells, names=list(columns)).cast(wanted)
+
+
+def _batches(piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
+    if not columns:
+        yield pa.table({"": pa.nulls(piece.rows)})  # only how many rows there are counts
+        return
+    with pq.ParquetFile(piece.file) as file:
+        for batch in file.iter_batches(
+            _BATCH_ROWS, row_groups=[piece.group], columns=list(columns)
+        ):
+            yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
 
 
 def listed(path: str | os.PathLike[str]) -> Source:
@@ -58,61 +70,42 @@ def listed(path: str | os.PathLike[str]) -> Source:
     Only the files' footers are read. Refuses (InputError) what is no Parquet file, columns that
     are not the same, and types that do not go together; EngineUnavailable for other formats.
     """
-    files = [file.resolve() for file in table_files(path)]
+    files, cells = table_files(path)
     for file in files:
         if file.suffix.lower() not in _SUFFIXES:
             raise EngineUnavailable(
                 f"{file.name}: --engine spark reads Parquet files; convert the data, or leave out "
                 "--engine spark"
             )
-    pieces: list[tuple[Piece, int]] = []
-    schemas: list[pa.Schema] = []
-    for file in files:
-        schema, sizes = _footer(file)
-        if schemas and (odd := set(schema.names) ^ set(schemas[0].names)):
-            raise InputError(
-                f"{file}: its columns are not those of {files[0]}: '{min(odd)}' is only in one; "
-                "the parts of a table have the same columns"
-            )
-        schemas.append(schema)
-        pieces += [(Piece(str(file), at), size) for at, size in enumerate(sizes) if size]
-    rows = sum(size for _, size in pieces)
+    try:
+        parts, united = parquet_parts(files, cells)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or 'I/O error'})") from None
+    told = partition_columns(cells, [1] * len(parts))
+    pieces = [
+        Piece(str(part.path.resolve()), at, size, {name: told[name][number] for name in told})
+        for number, part in enumerate(parts)
+        for at, size in enumerate(part.groups)
+        if size
+    ]
+    rows = sum(piece.rows for piece in pieces)
     if rows == 0:
         raise InputError(f"{path}: there is a header and no rows; there is nothing to publish")
-    names = schemas[0].names
-    united = join_parquet([schema.empty_table().select(names) for schema in schemas]).schema
-    return Source(_shared_out(pieces), united, rows)
+    fields = [*united, *(pa.field(name, told[name].type) for name in told)]
+    return Source(_shared_out(pieces), pa.schema(fields), rows)
 
 
-def _footer(file: Path) -> tuple[pa.Schema, list[int]]:
-    try:
-        with pq.ParquetFile(file) as opened:
-            schema = opened.schema_arrow.remove_metadata()
-            groups = [opened.metadata.row_group(at) for at in range(opened.num_row_groups)]
-            sizes = [group.num_rows for group in groups]
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or 'I/O error'})") from None
-    except (pa.ArrowException, ValueError):
-        raise InputError(
-            f"{file}: this is not a Parquet file, or a damaged one; write it again"
-        ) from None
-    if not all(name.strip() for name in schema.names):
-        raise InputError(f"{file}: a column has no name; give every column a name")
-    refuse_repeated(schema.names, file)
-    return schema, sizes
-
-
-def _shared_out(pieces: Sequence[tuple[Piece, int]]) -> tuple[tuple[Piece, ...], ...]:
+def _shared_out(pieces: Sequence[Piece]) -> tuple[tuple[Piece, ...], ...]:
     """Return the pieces of each task: neighbours, until they have enough rows."""
     tasks: list[tuple[Piece, ...]] = []
     own: list[Piece] = []
     held = 0
-    rows = sum(size for _, size in pieces)
+    rows = sum(piece.rows for piece in pieces)
     enough = min(_TASK_ROWS, max(rows // _TASKS, _LEAST_TASK_ROWS))
-    for piece, size in pieces:
-        if own and held + size > enough:
+    for piece in pieces:
+        if own and held + piece.rows > enough:
             tasks.append(tuple(own))
             own, held = [], 0
         own.append(piece)
-        held += size
+        held += piece.rows
     return (*tasks, tuple(own))
