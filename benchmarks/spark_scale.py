@@ -33,13 +33,20 @@ class Watch(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.executors = self.driver = 0
+        self.processor: dict[int, int] = {}
         self._done = threading.Event()
 
     def run(self) -> None:
         """Look a few times a second."""
         while not self._done.wait(0.25):
-            inside, outside = _resident(os.getpid())
+            inside, outside, ticks = _resident(os.getpid())
+            self.processor |= ticks
             self.executors, self.driver = max(self.executors, inside), max(self.driver, outside)
+
+    @property
+    def processor_seconds(self) -> float:
+        """Those of all processes that were seen, executors' and the driver's: what load hides."""
+        return sum(self.processor.values()) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         """Look no longer."""
@@ -47,10 +54,11 @@ class Watch(threading.Thread):
         self.join()
 
 
-def _resident(root: int) -> tuple[int, int]:
-    """Return the bytes of executors below a process, and of all others below it and its own."""
+def _resident(root: int) -> tuple[int, int, dict[int, int]]:
+    """Return the bytes of executors below a process, those of all others, and all their ticks."""
     parents: dict[int, list[int]] = {}
     sizes: dict[int, int] = {}
+    ticks: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -59,15 +67,18 @@ def _resident(root: int) -> tuple[int, int]:
                 continue
             parents.setdefault(int(status[1]), []).append(int(entry.name))
             sizes[int(entry.name)] = int(status[21]) * _PAGE
+            ticks[int(entry.name)] = int(status[11]) + int(status[12])
     inside = outside = 0
+    seen: dict[int, int] = {}
     pending = [(root, False)]
     while pending:
         pid, is_executor = pending.pop()
+        seen[pid] = ticks.get(pid, 0)
         is_executor = is_executor or _EXECUTOR in _command(pid)
         inside += sizes.get(pid, 0) if is_executor else 0
         outside += 0 if is_executor else sizes.get(pid, 0)
         pending += [(child, is_executor) for child in parents.get(pid, [])]
-    return inside, outside
+    return inside, outside, seen
 
 
 def _command(pid: int) -> bytes:
@@ -112,6 +123,7 @@ def measure(
         "groups": made.groups,
         "ncp": None if made.ncp is None else made.ncp.mean,
         "seconds": round(spent, 1),
+        "processor_seconds": round(watch.processor_seconds),
         "rows_a_second": round(made.manifest.rows / spent),
         "stages": dict(made.timings),
         "executor_heap": heap,

@@ -159,7 +159,7 @@ def _recoded(histogram: Histogram, code_of: Ints) -> Histogram:
     """Return the histogram with other codes, ascending again within each group."""
     codes = code_of[histogram.codes]
     owners = np.repeat(np.arange(len(histogram.present)), np.diff(histogram.offsets))
-    place = np.argsort(owners * len(code_of) + codes)
+    place = np.argsort(owners * (int(code_of.max()) + 1) + codes)
     return Histogram(histogram.offsets, codes[place], histogram.counts[place], histogram.present)
 
 

@@ -25,7 +25,15 @@ from sfumato.rows.coarse_cuts import CutTree, TableCounts
 from sfumato.rows.coarse_deal import Deal, fewer, ranks
 from sfumato.rows.keyed_hash import KEY_BYTES, copies, row_hashes
 from sfumato.table import Table
-from sfumato.table.whole import codes_of, flag_name, frame_of, joint_of, part_of, whole_of
+from sfumato.table.whole import (
+    codes_of,
+    commonest_of,
+    flag_name,
+    frame_of,
+    joint_of,
+    part_of,
+    whole_of,
+)
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -48,10 +56,9 @@ def release_in_shards(
     *Refuses* (EngineUnavailable): what cannot be split; and whatever the method refuses.
     """
     method.refuse_roles(table)
-    frame = frame_of(table)
-    frame = frame_of(table, whole_of(table, method.joints(frame)))
-    splitting = method.splitting(frame)
-    whole = whole_of(table, method.joints(frame), splitting.commonest)
+    whole = whole_of(table, method.joints(frame_of(table)))
+    splitting = method.splitting(frame_of(table, whole))
+    whole = replace(whole, commonest=commonest_of(table, splitting.commonest))
     table, frame = replace(table, whole=whole), frame_of(table, whole)
     shards = _Shards(method, table, frame, splitting, randomness, shard_rows)
     return shards.by_cuts() if splitting.by == "cuts" else shards.by_deal()

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.methods.method import Method
-from sfumato.methods.splitting import (
-    Splitting,
-    model_conditions,
-    refuse_unsplittable,
-    unavailable,
+from sfumato.methods.lgb_shards import (
+    Protection,
+    among,
+    in_part,
+    pattern_splitting,
+    sensitive_counts,
+    shown_counts,
 )
+from sfumato.methods.method import Method
+from sfumato.methods.splitting import Splitting, refuse_unsplittable, unavailable
 from sfumato.models import KAnonymity, LUniqueBuckets, TCloseBuckets
 from sfumato.models.counting import column_total
 from sfumato.models.model import one_of
@@ -27,23 +29,15 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.local_buckets import close_buckets, unique_buckets
 from sfumato.rows.local_groups import local_groups
-from sfumato.rows.masking import places_among, visible_column
+from sfumato.rows.masking import visible_column
 from sfumato.rows.mondrian import mondrian
-from sfumato.rows.shard_conditions import (
-    Condition,
-    FlaggedClose,
-    FlaggedEligible,
-    FullPatterns,
-    HasValues,
-)
 from sfumato.rows.top_down import top_down
 from sfumato.schema import Role
 from sfumato.table import Column, Groups, Table
-from sfumato.table.whole import Joint, flag_name, visible_name
+from sfumato.table.whole import flag_name
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-Protection = LUniqueBuckets | TCloseBuckets
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,53 +101,8 @@ class LGB(Method):
         for column in frame.with_role(Role.SEMI_SENSITIVE):
             if column.name not in frame.flags:
                 raise unavailable(f"{self.name} with the `density` of '{column.name}'")
-        k = KAnonymity(self.k)
-        conditions: list[Condition] = list(model_conditions(frame, [k]))
-        for column in protected:
-            condition = self._bucket_condition(frame, column)
-            # where not even all flagged cells can be protected, withholding some must help
-            if _holds_in_whole(frame, column, condition):
-                conditions.append(condition)
-        apart = tuple(map(flag_name, frame.flags))
-        if apart:
-            assert frame.whole is not None
-            conditions.append(FullPatterns(apart, self.k, frame.whole.joint(*apart)))
-        on = [
-            visible_name(column.name) if column.name in frame.flags else column.name
-            for column in frame.with_role(Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
-        ]
-        return Splitting("cuts", tuple(on), tuple(conditions), self.k, apart=apart)
-
-    def _bucket_condition(self, frame: Table, column: Column) -> Condition:
-        """Return what the sensitive cells of an attribute must satisfy in a shard."""
-        model = self._in_part(frame, self._protection(column))
-        flag = flag_name(column.name) if column.name in frame.flags else None
-        if isinstance(model, LUniqueBuckets):
-            if flag is None:
-                return HasValues(column.name, column.null_code, Fraction(1, model.l))
-            return FlaggedEligible(column.name, flag, column.null_code, model.l)
-        counts = _sensitive_counts(frame, column)
-        assert counts is not None
-        shown = visible_column(column, np.zeros(0, np.bool_), counts)
-        total = column_total(shown, _among(counts), int(counts[:-1].sum()))
-        place = places_among(counts).astype(np.int64)
-        return FlaggedClose(column.name, flag, model.bind({column.name: total}), place)
-
-    def _in_part(self, table: Table, model: Protection) -> Protection:
-        """Return the protection to keep in a part, so that the whole keeps what is asked for.
-
-        Buckets are close to all sensitive cells of the whole that are published. How many of them
-        will be withheld, with those of rare patterns, no part knows; so t leaves room for them.
-        """
-        if table.whole is None or isinstance(model, LUniqueBuckets) or not table.flags:
-            return model
-        cells = int(table.whole.flagged.get(model.attribute, np.zeros(1, np.int64)).sum())
-        patterns = table.whole.joint(*map(flag_name, table.flags)).counts
-        rare = patterns[patterns < self.k]
-        if not cells or not len(rare):
-            return model
-        withheld = int(rare.sum()) + 2 * self.k * len(rare)
-        return replace(model, t=model.t - min(model.t / 2, withheld / cells))
+        models = {column.name: self._protection(column) for column in protected}
+        return pattern_splitting(frame, self.k, models)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         if table.units is not None:
@@ -172,7 +121,7 @@ class LGB(Method):
             [flags.get(column.name) for column in generalised],
             self.k,
             self._partitioner(table, randomness),
-            [_shown_counts(table, column) for column in generalised],
+            [shown_counts(table, column) for column in generalised],
         )
         withheld = {name: _mixed(groups, flag) for name, flag in flags.items()}
         bucketed = {}
@@ -181,9 +130,9 @@ class LGB(Method):
             if column.name in flags:
                 sensitive = flags[column.name] & ~withheld[column.name]
             rng = randomness.generator(f"buckets of {column.name}")
-            counts = _sensitive_counts(table, column)
+            counts = sensitive_counts(table, column)
             bucketed[column.name] = _bucketize(
-                column, sensitive, self._in_part(table, model), counts, rng
+                column, sensitive, in_part(table, self.k, model), counts, rng
             )
         return assemble(
             local_records(table, groups, bucketed, withheld, rng=randomness.generator("records")),
@@ -262,37 +211,6 @@ def _mixed(groups: Groups, flag: Bools) -> Bools:
     return mixed[groups.ids]
 
 
-def _shown_counts(table: Table, column: Column) -> Ints | None:
-    """Return how many cells of the whole table have each code and are not sensitive.
-
-    None if the table is a whole itself, or the column has no such cells.
-    """
-    if table.whole is None or column.name not in table.whole.flagged:
-        return None
-    return np.asarray(table.whole.counts[column.name] - table.whole.flagged[column.name])
-
-
-def _sensitive_counts(table: Table, column: Column) -> Ints | None:
-    """Return how many sensitive cells of the whole table have each code; None as above."""
-    if table.whole is None:
-        return None
-    return table.whole.flagged.get(column.name, table.whole.counts[column.name])
-
-
-def _holds_in_whole(frame: Table, column: Column, condition: Condition) -> bool:
-    """Return whether the sensitive cells of the whole table satisfy a condition on shards."""
-    counts = _sensitive_counts(frame, column)
-    assert counts is not None
-    flags = np.ones(len(counts), np.int64)
-    codes = (np.arange(len(counts)), flags)[: len(condition.columns)]
-    return bool(condition.holds(np.zeros(len(counts), np.int64), Joint(codes, counts), 1)[0])
-
-
-def _among(counts: Ints) -> Ints:
-    """Return the counts of those values that occur, a missing one last."""
-    return np.append(counts[:-1][counts[:-1] > 0], counts[-1])
-
-
 def _bucketize(
     column: Column,
     sensitive: Bools,
@@ -330,7 +248,7 @@ def _bucketize(
     if whole is None:
         total = column_total(column, counts, present)
     else:
-        total = column_total(column, _among(whole), int(whole[:-1].sum()))
+        total = column_total(column, among(whole), int(whole[:-1].sum()))
     bound = model.bind({column.name: total})
     buckets = close_buckets(codes, column.null_code, bound.rule, rng=rng)
     if buckets is None:

@@ -8,115 +8,27 @@ machine to cut it further.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.rows.axes import RANGE, axes_of
+from sfumato.rows.coarse_tree import Cut, CutTree, Roots
 from sfumato.rows.cut_loss import cut_losses, find_active, new_losses
 from sfumato.rows.cuts import find_blocks, new_blocks
-from sfumato.rows.shard_conditions import Condition, all_hold, farthest
+from sfumato.rows.shard_conditions import Condition, SatisfiesModel, all_hold
 from sfumato.table import Column, Table
 from sfumato.table.whole import Joint, codes_of, column_of, counted
 
 Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+
+__all__ = ["Counts", "CutTree", "TableCounts", "plan_cuts"]
 
 # Each side of a coarse cut has at least this share of the rows: shards are to be of like sizes.
 _SMALLEST_SHARE = 1 / 4
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Cut:
-    """One cut: rows of `node` whose code of the column `goes_right` go to `right`, else `left`."""
-
-    node: int
-    column: str
-    goes_right: Bools = field(repr=False)  # by code, a missing value last
-    left: int
-    right: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Roots:
-    """Rows set apart before any cut, by the combination of codes that they have in some columns."""
-
-    columns: tuple[str, ...]
-    combinations: Joint = field(repr=False)
-    nodes: Ints  # of the combinations
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CutTree:
-    """Cuts of a table into parts; a part is a node that is not cut, and 0 is the whole table."""
-
-    cuts: tuple[Cut, ...] = ()
-    roots: Roots | None = None
-
-    @property
-    def tops(self) -> tuple[int, ...]:
-        """The nodes that no cut has made, ascending."""
-        return (0,) if self.roots is None else tuple(np.unique(self.roots.nodes).tolist())
-
-    @property
-    def parts(self) -> tuple[int, ...]:
-        """The nodes that are parts, ascending."""
-        inner = {cut.node for cut in self.cuts}
-        nodes = {*self.tops, *(node for cut in self.cuts for node in (cut.left, cut.right))}
-        return tuple(sorted(nodes - inner))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns whose codes tell the part of a row."""
-        apart = () if self.roots is None else self.roots.columns
-        return tuple(dict.fromkeys([*apart, *(cut.column for cut in self.cuts)]))
-
-    def part_of(self, codes: Mapping[str, npt.NDArray[np.integer[Any]]], rows: int) -> Codes:
-        """Return the part of each of so many rows, given the codes of `columns`."""
-        found = np.zeros(rows, np.int32)
-        cut_at = {cut.node: cut for cut in self.cuts}
-        pending = [(0, np.arange(rows))]
-        if self.roots is not None:
-            held = [codes[name] for name in self.roots.columns]
-            top = self.roots.nodes[self.roots.combinations.lines_of(held, rows)]
-            pending = [(node, np.flatnonzero(top == node)) for node in self.tops]
-        while pending:
-            node, here = pending.pop()
-            cut = cut_at.get(node)
-            if cut is None:
-                found[here] = node
-                continue
-            goes_right = cut.goes_right[codes[cut.column][here]]
-            pending += [(cut.left, here[~goes_right]), (cut.right, here[goes_right])]
-        return found
-
-    def joined(self, part: int) -> CutTree:
-        """Return the tree in which the cut that made a part is not made, nor any below it.
-
-        A part that no cut made joins another such: the next, or one that is not cut at all.
-        """
-        for cut in self.cuts:
-            if part in (cut.left, cut.right):
-                return CutTree(self._cuts_outside(cut.node), self.roots)
-        if self.roots is None or len(self.tops) <= 2:
-            return CutTree()
-        others = [node for node in self.tops if node > part]
-        others += [node for node in self.tops if node < part]
-        uncut = [node for node in others if node in self.parts]
-        other = (uncut or others)[0]
-        nodes = np.where(self.roots.nodes == part, other, self.roots.nodes)
-        return CutTree(self._cuts_outside(other), replace(self.roots, nodes=nodes))
-
-    def _cuts_outside(self, node: int) -> tuple[Cut, ...]:
-        """Return the cuts of other nodes than this and those below it."""
-        gone = {node}
-        for cut in self.cuts:  # a node is made before it is cut
-            if cut.node in gone:
-                gone |= {cut.left, cut.right}
-        return tuple(cut for cut in self.cuts if cut.node not in gone)
 
 
 class Counts(Protocol):
@@ -241,21 +153,21 @@ def _best_cut(
 ) -> tuple[str, Bools] | None:
     """Return the best cut that leaves two sides which keep all conditions; None if none does."""
 
-    def lines(way: _Way) -> list[tuple[Ints, Joint]]:
-        found = []
-        for condition in conditions:
-            joint = here[way.name, *condition.columns]
-            side = way.goes_right[joint.codes[0]].astype(np.int64)
-            found.append((side, Joint(joint.codes[1:], joint.counts)))
-        return found
+    def line(way: _Way, condition: Condition) -> tuple[Ints, Joint]:
+        joint = here[way.name, *condition.columns]
+        side = way.goes_right[joint.codes[0]].astype(np.int64)
+        return side, Joint(joint.codes[1:], joint.counts)
 
     # Sides that are far from the whole table use up what closeness to it leaves for later cuts.
+    close = [each for each in conditions if isinstance(each, SatisfiesModel) and each.is_closeness]
+
     def rank(way: _Way) -> tuple[float, ...]:
         is_uneven, *merit = way.rank
-        return is_uneven, farthest(conditions, lines(way), 2), *merit
+        far = max((each.farthest(*line(way, each), 2) for each in close), default=0.0)
+        return is_uneven, far, *merit
 
     for way in sorted(ways, key=rank):
-        if all_hold(conditions, lines(way), 2).all():
+        if all(each.holds(*line(way, each), 2).all() for each in conditions):
             return way.name, way.goes_right
     return None
 

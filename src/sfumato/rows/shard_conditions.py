@@ -52,10 +52,13 @@ class SatisfiesModel:
         """Return for every shard whether it satisfies the model."""
         return np.asarray(self.bound.holds(self._statistics(shard, joint, shards)), np.bool_)
 
-    def distance(self, shard: Ints, joint: Joint, shards: int) -> float:
-        """Return how far the farthest shard is from the whole table; 0 if the model asks not."""
-        if not self.bound.model.compares_with_whole or self.bound.model.at_least:
-            return 0.0
+    @property
+    def is_closeness(self) -> bool:
+        """Whether the model asks shards to be close to the whole table."""
+        return self.bound.model.compares_with_whole and not self.bound.model.at_least
+
+    def farthest(self, shard: Ints, joint: Joint, shards: int) -> float:
+        """Return the level of the shard that is farthest from the whole table."""
         return float(self.bound.levels(self._statistics(shard, joint, shards)).max())
 
     def _statistics(self, shard: Ints, joint: Joint, shards: int) -> GroupStatistics:
@@ -176,20 +179,6 @@ def all_hold(
     for condition, (shard, joint) in zip(conditions, lines, strict=True):
         found &= condition.holds(shard, joint, shards)
     return found
-
-
-def farthest(
-    conditions: Sequence[Condition], lines: Sequence[tuple[Ints, Joint]], shards: int
-) -> float:
-    """Return how far any shard is from the whole table, where conditions ask for closeness."""
-    return max(
-        (
-            condition.distance(shard, joint, shards)
-            for condition, (shard, joint) in zip(conditions, lines, strict=True)
-            if isinstance(condition, SatisfiesModel)
-        ),
-        default=0.0,
-    )
 
 
 def _eligible(shard: Ints, codes: Ints, counts: Ints, shards: int, most: Fraction) -> Bools:

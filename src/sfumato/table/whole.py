@@ -26,6 +26,9 @@ Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Names = tuple[str, ...]
 
+# Up to so many combinations are counted in place; beyond, or beyond the rows, they are sorted.
+_DENSE_CELLS = 1 << 20
+
 
 class Joint(NamedTuple):
     """How many rows have each combination of codes that occurs; `codes[i]` are those of column i.
@@ -99,8 +102,13 @@ def whole_of(table: Table, joints: Iterable[Names] = (), commonest: Iterable[Nam
             for name, flags in table.flags.items()
         },
         {names: joint_of(table, names) for names in joints},
-        {names: int(joint_of(table, names).counts.max(initial=0)) for names in commonest},
+        commonest_of(table, commonest),
     )
+
+
+def commonest_of(table: Table, combinations: Iterable[Names]) -> dict[Names, int]:
+    """Return how many rows have the commonest combination of each of some lists of columns."""
+    return {names: int(joint_of(table, names).counts.max(initial=0)) for names in combinations}
 
 
 def joint_of(table: Table, names: Sequence[str]) -> Joint:
@@ -116,10 +124,20 @@ def counted(codes: Sequence[npt.NDArray[np.integer[Any]]], counts: Ints) -> Join
     """
     if not codes:
         return Joint((), counts.sum(keepdims=True))
-    _, first, inverse = np.unique(packed(codes), return_index=True, return_inverse=True)
-    sums = np.zeros(len(first), np.int64)
+    keys = packed(codes)
+    span = int(keys.max(initial=0)) + 1
+    if span <= max(_DENSE_CELLS, len(keys)):  # without a sort
+        a_line = np.full(span, -1, np.int64)
+        a_line[keys] = np.arange(len(keys))
+        cells = np.flatnonzero(a_line >= 0)
+        lines, place = a_line[cells], np.empty(span, np.int64)
+        place[cells] = np.arange(len(cells))
+        inverse = place[keys]
+    else:
+        _, lines, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    sums = np.zeros(len(lines), np.int64)
     np.add.at(sums, inverse, counts)
-    return Joint(tuple(each[first].astype(np.int64) for each in codes), sums)
+    return Joint(tuple(each[lines].astype(np.int64) for each in codes), sums)
 
 
 def frame_of(table: Table, whole: Whole | None = None) -> Table:

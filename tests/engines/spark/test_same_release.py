@@ -7,8 +7,11 @@ import pytest
 
 from sfumato.audit import audit
 from sfumato.engines.in_shards import release_in_shards
+from sfumato.engines.spark import anonymize as engine
 from sfumato.engines.spark import pieces
 from sfumato.engines.spark.anonymize import anonymize
+from sfumato.engines.spark.parts import finish_parts
+from sfumato.errors import ClaimBroken
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.publication import with_declared
@@ -65,6 +68,34 @@ def test_spark_makes_the_release_of_the_same_shards(spark, small_tasks, written,
     if loss is not None:
         assert made.ncp.mean == pytest.approx(loss.mean, rel=1e-12)
         assert made.ncp.by_attribute == pytest.approx(loss.by_attribute, rel=1e-12)
+
+
+@pytest.mark.parametrize("policy", ["mondrian", "anatomy"])
+def test_a_table_that_fits_into_one_shard_is_published_as_by_the_local_engine(
+    spark, small_tasks, written, tmp_path, policy
+):
+    data, rules = written(policy, rows=800)
+    anonymize(data, rules, tmp_path / "release", shard_rows=1_000, randomness=SEED)
+    expected, _ = in_memory(data, rules, 1_000)
+    same(Release.load(tmp_path / "release"), expected)
+
+
+def test_fewer_shards_are_tried_where_a_claim_would_break(
+    spark, small_tasks, written, tmp_path, monkeypatch
+):
+    data, rules = written("anatomy")
+    tried = []
+
+    def finish(session, union, shards, *others):
+        tried.append(len(shards))
+        if len(shards) > 2:
+            raise ClaimBroken("not these")
+        return finish_parts(session, union, shards, *others)
+
+    monkeypatch.setattr(engine, "finish_parts", finish)
+    anonymize(data, rules, tmp_path / "release", shard_rows=500, randomness=SEED)
+    assert tried == [4, 3, 2]
+    assert audit(tmp_path / "release").ok
 
 
 @pytest.mark.parametrize("policy", ["mondrian", "anatomy"])

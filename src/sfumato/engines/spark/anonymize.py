@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from sfumato.audit.parts import added
 from sfumato.databases.address import Address
@@ -17,12 +16,13 @@ from sfumato.engines.spark.dictionaries import raw_values
 from sfumato.engines.spark.exchange import each_task
 from sfumato.engines.spark.gaps import refuse_gaps, refuse_options
 from sfumato.engines.spark.identifiers import refuse_repeated_people
-from sfumato.engines.spark.parts import finish_parts
+from sfumato.engines.spark.parts import Measured, finish_parts
 from sfumato.engines.spark.pieces import Source, listed
 from sfumato.engines.spark.session import spark_session
 from sfumato.engines.spark.sharded import ShardedTable, framed
+from sfumato.engines.spark.shards import Outcome
 from sfumato.engines.spark.staged import Staged, as_codes, from_codes
-from sfumato.errors import ParameterError
+from sfumato.errors import ClaimBroken, ParameterError
 from sfumato.jobs.doubts import about_narrow, wrong_intervals
 from sfumato.jobs.ledger import enter, refuse_unusable
 from sfumato.jobs.policy import Policy
@@ -39,11 +39,11 @@ from sfumato.jobs.record import RecordPlace, RunRecord
 from sfumato.methods import Method
 from sfumato.randomness import Randomness
 from sfumato.recoding import Steps
-from sfumato.release import Release
+from sfumato.release import Manifest, Release
 from sfumato.release.atomic import beside, replacing
 from sfumato.release.files import is_release, write_manifest
 from sfumato.release.release import FileFormat
-from sfumato.release.union import Union, unite
+from sfumato.release.union import unite
 from sfumato.schema import Schema
 
 if TYPE_CHECKING:
@@ -130,6 +130,15 @@ def anonymize(
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A release that was written: its manifest, and what was measured of its parts."""
+
+    manifest: Manifest
+    measured: Sequence[Measured]
+    groups: int
+
+
 class _Run:
     """One run in a session."""
 
@@ -175,37 +184,52 @@ class _Run:
                 staging,
                 partial(_finished, rules=rules, steps=steps, schema=schema),
             )
-            with stages.stage(f"partitioning by {self._method.name}"):
-                outcomes = sharded.publish(shard_rows)
-            order = self._randomness.generator("order of shards").permutation(len(outcomes))
-            parts = [outcomes[place] for place in order.tolist()]
-            summaries = [(part.number, part.summary) for part in parts if part.summary is not None]
-            with stages.stage("uniting and auditing"):
-                union = unite([summary for _, summary in summaries], frame)
-                whole = added(part.shown for part in parts if part.shown is not None)
-                with replacing(path, force=force, is_ours=is_release) as folder:
-                    measured = finish_parts(
-                        self._session,
-                        union,
-                        summaries,
-                        whole,
-                        frame,
-                        str(staging / "shards"),
-                        folder,
-                    )
-                    manifest = write_manifest(union.manifest, union.hierarchies, folder)
-        lost = [part.losses for part in measured if part.losses is not None]
+            made = self._united(sharded, path, shard_rows, force)
+        manifest = made.manifest
+        lost = [part.losses for part in made.measured if part.losses is not None]
         loss = sum(lost[1:], lost[0]).ncp if lost else None
         warnings += (
             *doubts,
             *rules.warnings(is_test=self._randomness.is_test),
             *wrong_intervals(frame),
-            *about_narrow([part.narrow for part in measured]),
+            *about_narrow([part.narrow for part in made.measured]),
             *about_loss(manifest, loss),
         )
-        return Publication(
-            path, manifest, _groups(union, summaries), loss, warnings, stages.timings
-        )
+        return Publication(path, manifest, made.groups, loss, warnings, stages.timings)
+
+    def _united(self, sharded: ShardedTable, path: Path, shard_rows: int, force: bool) -> _Written:
+        """Return what was written of the first shards that can be united.
+
+        How many cells one withholds, no other shard knows, so that closeness to the whole may
+        suffer: then fewer shards are tried.
+        """
+        stages, attempts = self._stages, sharded.attempts(shard_rows)
+        while True:
+            with stages.stage(f"partitioning by {self._method.name}"):
+                outcomes = next(attempts)
+            order = self._randomness.generator("order of shards").permutation(len(outcomes))
+            try:
+                with stages.stage("uniting and auditing"):
+                    return self._write([outcomes[i] for i in order.tolist()], sharded, path, force)
+            except ClaimBroken:
+                if len(outcomes) == 1:
+                    raise
+
+    def _write(
+        self, parts: Sequence[Outcome], sharded: ShardedTable, path: Path, force: bool
+    ) -> _Written:
+        summaries = [(part.number, part.summary) for part in parts if part.summary is not None]
+        union = unite([summary for _, summary in summaries], sharded.frame)
+        whole = added(part.shown for part in parts if part.shown is not None)
+        staging = str(sharded.staging / "shards")
+        with replacing(path, force=force, is_ours=is_release) as folder:
+            measured = finish_parts(
+                self._session, union, summaries, whole, sharded.frame, staging, folder
+            )
+            manifest = write_manifest(union.manifest, union.hierarchies, folder)
+        grouped = next((entry.name for entry in manifest.tables if entry.group), None)
+        groups = sum(0 if grouped is None else s.numbers[grouped]["group"] for _, s in summaries)
+        return _Written(manifest, measured, groups)
 
     def _staged(self, coding: TableCoding, staging: Path) -> Staged:
         folder = staging / "codes"
@@ -236,11 +260,3 @@ class _Run:
 
 def _finished(release: Release, rules: Policy, steps: Steps, schema: Schema) -> Release:
     return with_declared(with_recoding(release, steps, schema), rules, 0)
-
-
-def _groups(union: Union, summaries: object) -> int:
-    assert isinstance(summaries, list)
-    entry = next((entry for entry in union.manifest.tables if entry.group), None)
-    if entry is None:
-        return 0
-    return int(np.sum([summary.numbers[entry.name]["group"] for _, summary in summaries]))

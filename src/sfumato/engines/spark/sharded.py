@@ -5,7 +5,7 @@ The same steps as `engines/in_shards.py` takes in memory, and the same outcome.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,8 +52,11 @@ class ShardedTable:
     staging: Path
     finish: Callable[[Release], Release]
 
-    def publish(self, shard_rows: int) -> list[Outcome]:
-        """Return the outcomes of all shards, by their numbers; none of them is a refusal.
+    def attempts(self, shard_rows: int) -> Iterator[list[Outcome]]:
+        """Yield the outcomes of all shards, by their numbers, none of them a refusal.
+
+        Whoever cannot unite them takes the next ones, which are of fewer shards; those of the
+        whole table in one piece are the last.
 
         Refuses (Infeasible) what has no solution in one piece either.
         """
@@ -64,7 +67,7 @@ class ShardedTable:
         folder.mkdir(exist_ok=True)
         return ShardMaker(self.frame, self.method, self.randomness, str(folder), self.finish)
 
-    def _by_cuts(self, shard_rows: int) -> list[Outcome]:
+    def _by_cuts(self, shard_rows: int) -> Iterator[list[Outcome]]:
         counts = StagedCounts(self.session, self.staged, self.frame)
         tree = self.splitting.cuts(self.frame, counts, most_rows=shard_rows)
         columns, frame = code_names(self.frame), self.frame
@@ -81,12 +84,13 @@ class ShardedTable:
             done |= dict(zip(asked, found, strict=True))
             refused = [shard for shard in shards if done[shard].refusal is not None]
             if not refused:
-                return [done[shard] for shard in shards]
+                yield [done[shard] for shard in shards]
             if len(shards) == 1:
-                raise Infeasible(str(done[shards[0]].refusal))
-            tree = tree.joined(refused[0].number)
+                _refuse(done[shards[0]])
+                return
+            tree = tree.joined((refused or shards[-1:])[0].number)
 
-    def _by_deal(self, shard_rows: int) -> list[Outcome]:
+    def _by_deal(self, shard_rows: int) -> Iterator[list[Outcome]]:
         names = code_names(self.frame)
         counts = StagedCounts(self.session, self.staged, self.frame)
         (strata,) = counts.whole([self.splitting.on])
@@ -103,11 +107,11 @@ class ShardedTable:
             shards = self._shards(np.arange(deal.shards), sizes)
             shard_of = hashed_deal(self.session, hashed, deal).shard_of
             found = publish_shards(self.session, hashed, shards, shard_of, names, maker)
-            refused = [each.refusal for each in found if each.refusal is not None]
-            if not refused:
-                return found
+            if all(each.refusal is None for each in found):
+                yield found
             if len(shards) == 1:
-                raise Infeasible(refused[0])
+                _refuse(found[0])
+                return
             wanted = fewer(deal.shards)
 
     def _shards(self, numbers: Ints, sizes: Ints) -> list[Shard]:
@@ -115,7 +119,7 @@ class ShardedTable:
         shares = type(self.method).for_shard is not Method.for_shard
         before = np.cumsum(sizes) - sizes if shares else np.zeros_like(sizes)
         triples = zip(numbers.tolist(), sizes.tolist(), before.tolist(), strict=True)
-        return [Shard(*each) for each in triples]
+        return [Shard(*each, alone=len(sizes) == 1) for each in triples]
 
 
 def framed(
@@ -141,6 +145,11 @@ def framed(
     splitting = method.splitting(frame)
     commonest = {names: asked.commonest(names) for names in dict.fromkeys(splitting.commonest)}
     return replace(frame, whole=replace(whole, commonest=commonest)), splitting
+
+
+def _refuse(outcome: Outcome) -> None:
+    if outcome.refusal is not None:
+        raise Infeasible(outcome.refusal)
 
 
 def _flagged(codes: Ints, counts: Ints, size: int) -> Ints:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,11 +47,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard to publish: its number, its rows, and how many are in the shards before it."""
+    """A shard to publish: its number, its rows, and how many are in the shards before it.
+
+    One that is `alone` is the whole table, and is published as the local engine would.
+    """
 
     number: int
     rows: int
     before: int
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +73,19 @@ class ShardMaker:
 
     def publish(self, shard: Shard, parts: Iterator[pa.Table]) -> Outcome:
         """Return the outcome of a shard, whose tables are then in its folder."""
-        frame, whole = self.frame, self.frame.whole
+        frame, method, randomness = self.frame, self.method, self.randomness
+        whole = frame.whole
         assert whole is not None
+        if shard.alone:
+            frame = replace(frame, whole=None)
+        else:
+            method = method.for_shard(shard.before, shard.rows, whole.rows)
+            randomness = randomness.part(shard.number)
         table = from_codes(pa.concat_tables(parts), frame)
         if table.rows != shard.rows:
             raise AssertionError("a shard does not have the rows that were counted")
-        method = self.method.for_shard(shard.before, shard.rows, whole.rows)
         try:
-            release = method.release(table, self.randomness.part(shard.number))
+            release = method.release(table, randomness)
         except Infeasible as error:
             return Outcome(shard.number, refusal=str(error))
         release = self.finish(release)
