@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.big_data import DATA, METHODS, write_data, write_policies
 from benchmarks.machine import load_average, machine_facts, peak_bytes, source_digest
+from sfumato.io.read import open_table
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.peak_memory import forget_peak
 from sfumato.randomness import Randomness
@@ -66,7 +67,7 @@ def measure(method: str, folder: Path) -> dict[str, Any]:
         seconds = time.perf_counter() - start
         used = time.process_time() - processor
     stages.end()
-    rows = made.manifest.rows
+    rows = open_table(folder / DATA).num_rows
     return {
         "engine": ENGINE,
         "method": method,
