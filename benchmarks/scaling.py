@@ -4,8 +4,8 @@
 
 makes the data sets of `big_data.py` in DIR where they are missing, publishes each by every method
 in a process of its own, and keeps what was measured in `results/scaling.json`, run by run: a run
-that is repeated replaces its older self. The same code with a test seed: it can be repeated. The
-kernels are compiled, or loaded, before the clock starts.
+that is repeated replaces its older self. `--table` prints them. Kernels are compiled, or loaded,
+before the clock starts. A busy machine makes seconds long; processor seconds tell the work.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.big_data import DATA, METHODS, write_data, write_policies
 from benchmarks.machine import load_average, machine_facts, peak_bytes, source_digest
+from sfumato.io.read import open_table
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.peak_memory import forget_peak
 from sfumato.randomness import Randomness
@@ -66,7 +67,7 @@ def measure(method: str, folder: Path) -> dict[str, Any]:
         seconds = time.perf_counter() - start
         used = time.process_time() - processor
     stages.end()
-    rows = made.manifest.rows
+    rows = open_table(folder / DATA).num_rows
     return {
         "engine": ENGINE,
         "method": method,
@@ -135,6 +136,27 @@ def run_all(
             )
 
 
+def table_of(path: Path, engine: str = ENGINE) -> list[str]:
+    """Return what was measured as the lines of a table in Markdown."""
+    runs = [run for run in json.loads(path.read_text("utf-8"))["runs"] if run["engine"] == engine]
+    lines = [
+        "| rows | method | seconds | of processor | rows a second of processor | peak, GB | load |",
+        "|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for run in sorted(runs, key=lambda run: (run["rows"], run["method"])):
+        cells = (
+            f"{run['rows'] / 1e6:,.0f} million",
+            run["method"],
+            f"{run['seconds']:,.0f}",
+            f"{run['processor_seconds']:,.0f}",
+            f"{run['rows'] / max(run['processor_seconds'], 0.1):,.0f}",
+            f"{run['peak_bytes'] / 1e9:.1f}",
+            f"{run['load']}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 def _free_gib() -> float:
     """Return the memory that can be had without swapping, of Linux; elsewhere more than enough."""
     try:
@@ -154,7 +176,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--least-free", type=float, default=0.0, help="GiB, or a run is left out")
     parser.add_argument("--child", nargs=2, metavar=("METHOD", "FOLDER"))
+    parser.add_argument("--table", action="store_true", help="print what is known, run nothing")
     given = parser.parse_args(arguments)
+    if given.table:
+        print("\n".join(table_of(given.out)))
+        return
     if given.child is not None:
         print(json.dumps(measure(given.child[0], Path(given.child[1]))))
         return

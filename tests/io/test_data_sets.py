@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -95,7 +94,7 @@ def test_a_file_that_changes_between_two_columns_is_refused(tmp_path):
     table = open_table(tmp_path / "1.parquet")
     assert table["a"].to_pylist() == [1, 2]
     write(tmp_path / "other.parquet", a=[1, 2], b=[4, 3])
-    os.replace(tmp_path / "other.parquet", tmp_path / "1.parquet")
+    (tmp_path / "other.parquet").replace(tmp_path / "1.parquet")
     with pytest.raises(InputError, match="changed while it was read"):
         table["b"]
 

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -495,6 +496,52 @@ def test_readers_see_the_old_release_or_the_new_one(database, anatomized):
         each.join()
     assert not odd
     assert set(seen) == {0, 1}
+
+
+def test_a_reader_keeps_the_release_that_it_began_with(database, anatomized, generalized):
+    from sfumato.databases.address import Address
+    from sfumato.databases.session import session
+
+    anatomized.save(f"{database}/may")
+    address = Address.of(f"{database}/may")
+    writer = threading.Thread(
+        target=generalized.save, args=(f"{database}/may",), kwargs={"force": True}
+    )
+    with session(address) as here:
+        assert '"anatomy"' in in_database._manifest_text(here, address)
+        writer.start()
+        writer.join(2)
+        assert writer.is_alive(), "it waits for the reader"
+        found = pa.concat_tables(here.rows("may", "qi_1"))
+        assert found.num_rows == anatomized.tables["qi_1"].num_rows
+    writer.join()
+    assert same(Release.load(f"{database}/may"), generalized)
+
+
+def test_a_reader_who_had_to_wait_sees_the_new_release(
+    database, anatomized, generalized, monkeypatch
+):
+    """PostgreSQL would show the new tables empty to a snapshot from before the wait."""
+    from sfumato.databases.postgresql import PostgresSession
+
+    anatomized.save(f"{database}/may")
+    locked, replace = threading.Event(), PostgresSession.replace
+
+    def slowly(self, schema, old, new):
+        self._run('LOCK TABLE "may"."manifest" IN ACCESS EXCLUSIVE MODE')
+        locked.set()
+        time.sleep(2)
+        replace(self, schema, old, new)
+
+    monkeypatch.setattr(PostgresSession, "replace", slowly)
+    writer = threading.Thread(
+        target=generalized.save, args=(f"{database}/may",), kwargs={"force": True}
+    )
+    writer.start()
+    assert locked.wait(60)
+    found = Release.load(f"{database}/may")
+    writer.join()
+    assert same(found, generalized)
 
 
 def test_two_runs_do_not_write_at_the_same_time(database, generalized):
