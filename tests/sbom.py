@@ -41,7 +41,9 @@ def licence_of(found: Distribution) -> str:
     about = found.metadata
     if about.get("License-Expression"):
         return str(about["License-Expression"])
-    named = [c.split(" :: ")[-1] for c in about.get_all("Classifier") or () if c.startswith("License")]
+    named = [
+        c.split(" :: ")[-1] for c in about.get_all("Classifier") or () if c.startswith("License")
+    ]
     stated = str(about.get("License") or "").strip().splitlines()
     return ", ".join(named) if named else (stated[0] if stated else "")
 

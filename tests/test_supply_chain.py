@@ -15,7 +15,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound():
-    published = {k: v for k, v in PROJECT["optional-dependencies"].items() if k not in ("test", "fuzz")}
+    published = {
+        k: v for k, v in PROJECT["optional-dependencies"].items() if k not in ("test", "fuzz")
+    }
     for text in [*PROJECT["dependencies"], *(each for some in published.values() for each in some)]:
         each = Requirement(text)
         if each.name == "sfumato":

@@ -26,7 +26,9 @@ LONG_AGO = 946684800  # when the input was written
 @pytest.fixture
 def folder(tmp_path):
     """A release of a frame that carries notes of its own: an index, a path, a host."""
-    data = pa.table({"age": [20 + n % 7 for n in range(70)], "ill": [f"i{n % 5}" for n in range(70)]})
+    data = pa.table(
+        {"age": [20 + n % 7 for n in range(70)], "ill": [f"i{n % 5}" for n in range(70)]}
+    )
     data = data.replace_schema_metadata({"pandas": "an index", "host": socket.gethostname()})
     path = tmp_path / "input.parquet"
     pq.write_table(data, path)
@@ -57,7 +59,11 @@ def test_statistics_are_those_of_the_published_cells(folder):
         table = reader.read()
         for place, name in enumerate(table.column_names):
             found = reader.metadata.row_group(0).column(place).statistics
-            column = table[name].cast(pa.string()) if pa.types.is_dictionary(table[name].type) else table[name]
+            column = (
+                table[name].cast(pa.string())
+                if pa.types.is_dictionary(table[name].type)
+                else table[name]
+            )
             ends = pc.min_max(column)
             if found is not None and found.has_min_max:
                 assert (found.min, found.max) == (ends["min"].as_py(), ends["max"].as_py())
