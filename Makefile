@@ -8,7 +8,7 @@ BENCH ?=
 # Processes that share the tests, file by file.
 JOBS ?= 2
 
-.PHONY: demo test lint chromium postgresql java bench notebooks clean
+.PHONY: demo test lint chromium postgresql java bench notebooks fuzz reliability sbom wheel clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -60,6 +60,28 @@ test: lint chromium postgresql java
 # Runs the example notebooks again, in place.
 notebooks: $(VENV)/.installed-test
 	$(BIN)/python tests/notebooks.py
+
+# The nightly share: about a million cases; guided by coverage where atheris installs.
+CASES ?= 150000
+fuzz: $(VENV)/.installed-test
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python -m tests.fuzz --cases $(CASES)
+
+# The full counts of docs/reliability.md: spoilt releases, injected faults, load.
+reliability: $(VENV)/.installed-test
+	$(BIN)/python -m tests.mutations
+	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.load
+
+# What an installation consists of, as CycloneDX JSON, from installed metadata alone.
+sbom: $(VENV)/.installed-test
+	@mkdir -p dist
+	$(BIN)/python -m tests.sbom dist/sfumato.cdx.json
+
+# The same commit gives the same bytes: times are those of the commit.
+wheel: $(BIN)/python
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m pip wheel --quiet \
+	  --disable-pip-version-check --no-deps --wheel-dir dist .
 
 bench: $(VENV)/.installed $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)

@@ -221,8 +221,10 @@ def _spelt_otherwise(rng: random.Random, cell: str) -> str:
         number = int(found[0]) + rng.choice([-40, -1, 1, 40, 1000])
         return f"{cell[: found.start()]}{number}{cell[found.end() :]}"
     return rng.choice(
-        ["*", "[20, 29]", "[29, 20]", "[20, 20]", "{Female, Male}", "Care", "null", "", cell[:-1]]
-        + ["Lungs", f"{cell} ", "[20, 29", "{Female, Female}", "NaN"]
+        [
+            *("*", "[20, 29]", "[29, 20]", "[20, 20]", "{Female, Male}", "{Female, Female}"),
+            *("Care", "Lungs", "null", "", cell[:-1], f"{cell} ", "[20, 29", "NaN"),
+        ]
     )
 
 

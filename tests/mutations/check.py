@@ -94,7 +94,7 @@ def _enter(seed: int, count: Count, good: Good, change: str) -> None:
     found, words = by_audit(good.folder)
     case = f"seed {seed}: {good.method} ({good.layout}), {change}: oracle {expected}, audit {found}"
     if expected is None:
-        count.undecided[change.split(", ")[-1]] += 1
+        count.undecided[change.rsplit(", ", maxsplit=1)[-1]] += 1
     elif expected:
         if found:
             count.caught[good.layout] += 1

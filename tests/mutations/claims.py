@@ -1,4 +1,4 @@
-"""Random changes of what a release says of itself: manifest, claims, domains, hierarchies, files."""
+"""Random changes of what a release says of itself: manifest, claims, hierarchies, files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from contracts.raw_release import (
 from .cells import harmless, mutation
 
 STRONGER = {"k": 1, "l": 1, "t": -1, "alpha": -1, "beta": -1, "gamma": -1, "delta": -1, "c": -1}
-NAMES = ("k-anonymity", "l-diversity", "l-unique-groups", "t-closeness", "alpha-k-anonymity")
-MORE_NAMES = ("beta-likeness", "l-unique-buckets", "t-close-buckets", "set-diversity")
+ROLES = (
+    *("identifier", "quasi-identifier", "sensitive", "insensitive", "semi-sensitive"),
+    "sensitive-quasi-identifier",
+)
 
 
 def _some_claim(rng: random.Random, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -178,8 +180,7 @@ def change_an_attribute(rng: random.Random, folder: Path) -> None:
         key = rng.choice(["role", "kind", "type", "name"])
         entry[key] = rng.choice(
             {
-                "role": ["identifier", "quasi-identifier", "sensitive", "insensitive"]
-                + ["semi-sensitive", "sensitive-quasi-identifier", "public"],
+                "role": [*ROLES, "public"],
                 "kind": ["numeric", "ordinal", "categorical", "textual"],
                 "type": ["int8", "string", "double", "date32[day]", "bool"],
                 "name": ["other", "", "group", "x.bucket"],

@@ -10,7 +10,7 @@ from contracts.raw_release import read_manifest, read_rows, rewrite_manifest, wr
 from sfumato.audit import audit
 from sfumato.datasets import hospital, hospital_schema
 from sfumato.errors import ReleaseDamaged
-from sfumato.methods import Mondrian
+from sfumato.methods import METHODS, Mondrian
 from sfumato.models import LDiversity
 from sfumato.randomness import Randomness
 from sfumato.schema import Attribute, EqualWidth, Schema
@@ -83,4 +83,17 @@ def test_a_range_beside_a_hierarchy(tmp_path):
             row["age"] = "[-20, 39]"
     write_rows(folder, "records", rows)
     with pytest.raises(ReleaseDamaged, match="ranges that are no nodes of it"):
+        audit(folder)
+
+
+def test_sets_of_numbers_that_are_said_to_be_texts(tmp_path):
+    attributes = (Attribute("age", "sensitive-quasi-identifier"), Attribute("disease", "sensitive"))
+    table = hospital(60, seed=2).select(["age", "disease"])
+    randomness = Randomness.secret(b"not that secret, but no test seed")
+    folder = tmp_path / "release"
+    made = METHODS["sensitive-qid"](l=2).publish(table, Schema(attributes), randomness=randomness)
+    made.save(folder)
+    assert audit(folder).exit_code == 0
+    rewrite_manifest(folder, lambda m: m["attributes"][0].update(type="string"))
+    with pytest.raises(ReleaseDamaged, match=r"does not hold values of its type|does not read"):
         audit(folder)

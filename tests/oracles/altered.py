@@ -31,6 +31,9 @@ def altered(folder: Path) -> bool:
         pairs += [(folder / hierarchy_file(name), digest) for name, digest in stated.items()]
         if any(path.is_symlink() for path in folder.rglob("*")):
             return True
+        parts = [part for path, _ in pairs if path.is_dir() for part in path.iterdir()]
+        if any(part.name.startswith(".") or part.suffix != ".parquet" for part in parts):
+            return True
         lying = {path.name for path in (folder / "hierarchies").glob("*")}
         if lying != {Path(hierarchy_file(name)).name for name in stated}:
             return True

@@ -79,9 +79,15 @@ def _manifest_problems(release: Published) -> list[str]:
         found.append("the layout has one table, records")
     if manifest["layout"] == "anatomized" and not all(e.get("count") for e in manifest["tables"]):
         found.append("a table without counts")
+    role_of = {each["name"]: each["role"] for each in manifest["attributes"]}
+    if manifest["layout"] != "sets" and "sensitive-quasi-identifier" in role_of.values():
+        found.append("an attribute that is both, in a layout without sets")
     for claim in manifest["guarantees"]:
         if "attribute" in claim and claim["attribute"] not in names:
             found.append("a claim about an attribute that is not published")
+        of_values = manifest["layout"] in ("generalized", "anatomized") and "attribute" in claim
+        if of_values and claim["model"] in CHECKED and role_of.get(claim["attribute"]) != SETS[0]:
+            found.append("a claim about values that are not sensitive")
         if not _well_stated(claim):
             found.append("a claim without its parameters, or with impossible ones")
     fakes = manifest["parameters"].get("fakes", 0)
@@ -136,6 +142,8 @@ def _well_stated(claim: Mapping[str, Any]) -> bool:
     if any(claim.get(key, own[0]) not in own for key, own in words.items()):
         return False
     if not isinstance(claim.get("k", 1), int):
+        return False
+    if claim["model"] == "set-closeness" and not 0 < claim["t"] <= 1:
         return False
     return all(claim.get(key, 1) >= 1 for key in ("k", "l", "d"))
 
@@ -219,7 +227,7 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
             points = [point]
         case Range(low, high):
             points = [low, high]
-        case ValueSet(members) if isinstance(attribute.get("domain"), dict):
+        case ValueSet(members):
             return all(_inside(member, attribute, reading) for member in members)
         case _:
             return True

@@ -127,12 +127,13 @@ def plain_types(schema: pa.Schema) -> pa.Schema:
 
 def _coded(chunk: pa.Array, dtype: pa.DataType) -> tuple[pa.Array, pa.DictionaryArray]:
     members = chunk.flatten()
-    if not pa.types.is_dictionary(members.type):
-        if is_text(members.type) and not is_text(dtype):
-            raise ValueError("another type")
-        members = members.cast(dtype).cast(comparable_type(dtype)).dictionary_encode()
-    elif is_text(members.type.value_type) and not is_text(dtype):
+    is_coded = pa.types.is_dictionary(members.type)
+    found = members.type.value_type if is_coded else members.type
+    # numbers would read as texts, and then stand in another order
+    if is_text(found) != is_text(dtype) and not pa.types.is_null(found):
         raise ValueError("another type")
+    if not is_coded:
+        members = members.cast(dtype).cast(comparable_type(dtype)).dictionary_encode()
     return chunk, pa.DictionaryArray.from_arrays(members.indices, members.dictionary.cast(dtype))
 
 

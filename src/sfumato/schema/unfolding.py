@@ -28,7 +28,7 @@ def refuse_unfolding(rows: int, schema: pa.Schema) -> None:
 
 def _width(dtype: pa.DataType) -> int:
     try:
-        return max(_LEAST_WIDTH, dtype.bit_width // 8)
+        return max(_LEAST_WIDTH, int(dtype.bit_width) // 8)
     except ValueError:  # texts and lists: at least the place of each
         return 4
 

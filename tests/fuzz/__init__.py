@@ -1,0 +1,1 @@
+"""Bad input: whatever bytes come in, only our own errors come out."""
