@@ -6,7 +6,7 @@ PEERS := .venv-peers
 # Options of the benchmarks, such as --quick.
 BENCH ?=
 
-.PHONY: demo test lint chromium bench notebooks clean
+.PHONY: demo test lint chromium bench bench-check notebooks clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -49,6 +49,11 @@ notebooks: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
+	$(BIN)/python -m benchmarks.side_by_side $(BENCH)
+
+# Ratios against the last committed ones; fails where one has grown.
+bench-check: $(VENV)/.installed $(PEERS)/.installed
+	$(BIN)/python -m benchmarks.side_by_side --check $(BENCH)
 
 clean:
 	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .artifacts
