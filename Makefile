@@ -8,7 +8,7 @@ BENCH ?=
 # Processes that share the tests, file by file.
 JOBS ?= 2
 
-.PHONY: demo test lint chromium postgresql java bench notebooks fuzz reliability sbom wheel clean
+.PHONY: demo test lint chromium postgresql java bench bench-check notebooks fuzz reliability sbom wheel clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -85,6 +85,11 @@ wheel: $(BIN)/python
 
 bench: $(VENV)/.installed $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
+	$(BIN)/python -m benchmarks.side_by_side $(BENCH)
+
+# Ratios against the last committed ones; fails where one has grown.
+bench-check: $(VENV)/.installed $(PEERS)/.installed
+	$(BIN)/python -m benchmarks.side_by_side --check $(BENCH)
 
 clean:
 	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .artifacts

@@ -21,7 +21,7 @@ from sfumato.rows.eligibility import bind_to_table
 from sfumato.rows.exclusion_kernels import (
     Excluded,
     Held,
-    exclusive_values_hold,
+    enough_may_have,
     new_dropping,
     people_failing,
 )
@@ -127,12 +127,10 @@ class KeepsExcluded:
             np.add.at(counts, joint.codes[0][own], weights)
             people = np.zeros(len(self.excluded.classes), np.int64)
             np.add.at(people, self.kinds[joint.codes[1][own]], weights)
-            dropping = new_dropping(len(counts))
+            dropping = new_dropping(len(counts), self.excluded)
             held = _held(counts)
             failing = people_failing(self.excluded, self.place, people, held, book, dropping)
-            found[number] = failing == 0 and exclusive_values_hold(
-                self.place, held, book, dropping, False
-            )
+            found[number] = failing == 0 and enough_may_have(held, dropping)
         return found
 
 
@@ -183,11 +181,11 @@ def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusion
         place = names.index(bound.model.needs[0])
         held = _whole(table.sensitive[place])
         book = rule_book((bound,), names)
-        dropping = new_dropping(len(held.by_code))
+        dropping = new_dropping(len(held.by_code), exclusions.excluded)
         failing = people_failing(exclusions.excluded, place, people, held, book, dropping)
         if failing:
             raise Infeasible(_advice(bound.model, int(failing), table.rows))
-        if not exclusive_values_hold(place, held, book, dropping, False):
+        if not enough_may_have(held, dropping):
             raise Infeasible(
                 f"l = {getattr(bound.model, 'l', '?')} is infeasible: some values of "
                 f"`{names[place]}` are possible for too few people to hide among, the others' "

@@ -14,10 +14,14 @@ from sfumato.rows.exclusion_kernels import (
     Dropping,
     Excluded,
     Held,
-    exclusive_values_hold,
+    enough_may_have,
+    go_to,
+    is_at,
     kind_holds,
+    look_at,
     missed,
     new_dropping,
+    number,
 )
 from sfumato.rows.sorting import sort_first
 
@@ -30,16 +34,26 @@ class Sensitive(NamedTuple):
 
     Columns `first .. first + columns - 1` of a row are sensitive codes. `unit` is the column of the
     unit's number, followed by one column a sensitive attribute that numbers the distinct
-    (unit, value) pairs; -1 when every row is a person of its own. `kind` is the column of the kind
-    of person, of whom `excluded` says what is impossible; -1 when nothing is known.
+    (unit, value) pairs; -1 when every row is a person of its own.
     """
 
     first: int
     columns: int
     unit: int
     null: Ints
+
+
+class Known(NamedTuple):
+    """What is known of people: `kind` is the column of their kind, of whom `excluded` says what is
+    impossible. The others are scratch of one thread.
+
+    Nothing known is None, for which none of this is compiled.
+    """
+
     kind: int
     excluded: Excluded
+    of_kind: Ints
+    dropping: Dropping
 
 
 class Tally(NamedTuple):
@@ -50,8 +64,6 @@ class Tally(NamedTuple):
     found: Ints
     units_seen: Ints
     pairs_seen: Ints
-    of_kind: Ints
-    dropping: Dropping
     stamp: Ints
 
 
@@ -64,10 +76,15 @@ def new_tally(layout: Sensitive, units: int, pairs: int) -> Tally:
         np.zeros(codes, np.int64),
         np.zeros(units, np.int64),
         np.zeros(pairs, np.int64),
-        np.zeros(len(layout.excluded.classes), np.int64),
-        new_dropping(codes),
         np.zeros(1, np.int64),
     )
+
+
+def new_known(layout: Sensitive, kind: int, excluded: Excluded) -> Known:
+    """Return what is known of people whose kind is in a column, with scratch."""
+    codes = int(layout.null.max(initial=0)) + 1
+    of_kind = np.zeros(len(excluded.classes), np.int64)
+    return Known(kind, excluded, of_kind, new_dropping(codes, excluded))
 
 
 @loop
@@ -104,28 +121,35 @@ def _kinds_hold(
     end: int,
     side: npt.NDArray[np.uint8],
     want: int,
-    layout: Sensitive,
     book: RuleBook,
-    tally: Tally,
+    first: int,
     column: int,
     held: Held,
+    known: Known,
 ) -> bool:
     """Return whether the rules on a column hold without what is impossible for each person."""
     for i in range(start, end):
         if side[i] == want:
-            tally.of_kind[work[i, layout.kind]] += 1
+            known.of_kind[work[i, known.kind]] += 1
     is_kept = True
     common = missed(column, held, book)
+    if not is_at(known.dropping, start, end, column):
+        go_to(known.dropping, start, end, column)
+        for i in range(start, end):
+            number(known.dropping, work[i, first + column])
+    look_at(column, held, book, known.dropping)
     for i in range(start, end):
-        kind = work[i, layout.kind]
-        people = tally.of_kind[kind]
-        if side[i] != want or people == 0:
+        if side[i] != want:
             continue
-        tally.of_kind[kind] = 0  # looked at once, and clean for the next side
+        kind = work[i, known.kind]
+        people = known.of_kind[kind]
+        if people == 0:
+            continue
+        known.of_kind[kind] = 0  # looked at once, and clean for the next side
         is_kept = is_kept and kind_holds(
-            layout.excluded, column, kind, people, held, common, book, tally.dropping
+            known.excluded, column, kind, people, held, common, book, known.dropping
         )
-    return exclusive_values_hold(column, held, book, tally.dropping, True) and is_kept
+    return is_kept and enough_may_have(held, known.dropping)
 
 
 @loop
@@ -138,6 +162,7 @@ def side_holds(
     layout: Sensitive,
     book: RuleBook,
     tally: Tally,
+    known: Known | None,
 ) -> bool:
     """Return whether the rows of start..end whose side is `want` satisfy every rule.
 
@@ -190,11 +215,11 @@ def side_holds(
                 distinct += 1
         sort_first(tally.touched, distinct)
         codes, counts = tally.touched[:distinct], tally.found[:distinct]
-        known, largest = 0, 0
+        values, largest = 0, 0
         for j in range(distinct):
             counts[j] = tally.counts[codes[j]]
             if codes[j] != layout.null[column]:
-                known += 1
+                values += 1
                 largest = max(largest, counts[j])
                 if layout.unit < 0:
                     present += counts[j]
@@ -203,9 +228,11 @@ def side_holds(
             is_kept = is_kept and (
                 book.column[r] != column or holds(rule_at(book, r), codes, counts, size, present)
             )
-        if is_kept and layout.kind >= 0:
-            held = Held(codes, counts, tally.counts, size, present, known, largest)
-            is_kept = _kinds_hold(work, start, end, side, want, layout, book, tally, column, held)
+        if known is not None and is_kept:  # first: without it, nothing below is compiled
+            held = Held(codes, counts, tally.counts, size, present, values, largest)
+            is_kept = _kinds_hold(
+                work, start, end, side, want, book, layout.first, column, held, known
+            )
         for j in range(distinct):
             tally.counts[codes[j]] = 0
         if not is_kept:

@@ -13,6 +13,7 @@ from sfumato.models.model import rule_book
 from sfumato.rows.axes import axes_of
 from sfumato.rows.eligibility import bind_to_table, refuse_infeasible
 from sfumato.rows.exclusions import Exclusions, refuse_excluded
+from sfumato.rows.feasible import Known
 from sfumato.rows.mondrian_kernel import Options, Scratch, divide, new_scratch
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table
@@ -77,20 +78,19 @@ def mondrian(
 
     begins = working.begins
 
-    def run(start: int, end: int, scratch: Scratch, once: bool) -> int:
+    def run(start: int, end: int, own: tuple[Scratch, Known | None], once: bool) -> int:
         return int(
-            divide(
-                work, start, end, axes, layout, book, options, place, side, begins, scratch, once
-            )
+            divide(work, start, end, axes, layout, book, options, place, side, begins, *own, once)
         )
 
-    def split_once(start: int, end: int, scratch: Scratch) -> int:
-        return run(start, end, scratch, True)
+    def split_once(start: int, end: int, own: tuple[Scratch, Known | None]) -> int:
+        return run(start, end, own, True)
 
-    def finish(start: int, end: int, scratch: Scratch) -> None:
-        run(start, end, scratch, False)
+    def finish(start: int, end: int, own: tuple[Scratch, Known | None]) -> None:
+        run(start, end, own, False)
 
-    def scratch() -> Scratch:
-        return new_scratch(axes, layout, working.unit_count, working.pair_count)
+    def scratch() -> tuple[Scratch, Known | None]:
+        own = new_scratch(axes, layout, working.unit_count, working.pair_count)
+        return own, working.known()
 
     return split_all(working, Splitter(scratch, split_once, finish), within)

@@ -17,7 +17,7 @@ from sfumato.models.model import RuleBook
 from sfumato.rows.axes import TREE, Axes
 from sfumato.rows.cut_loss import MOST_SINGLES, Losses, cut_losses, find_active, new_losses
 from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
-from sfumato.rows.feasible import Sensitive, Tally, new_tally, side_holds
+from sfumato.rows.feasible import Known, Sensitive, Tally, new_tally, side_holds
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -159,10 +159,11 @@ def _allowed(
     book: RuleBook,
     side: Bytes,
     scratch: Scratch,
+    known: Known | None,
 ) -> bool:
     """Return whether both sides satisfy the models."""
     for want in range(2):
-        if not side_holds(work, start, end, side, want, layout, book, scratch.tally):
+        if not side_holds(work, start, end, side, want, layout, book, scratch.tally, known):
             return False
     return True
 
@@ -179,6 +180,7 @@ def _search_cut(
     place: Bytes,
     side: Bytes,
     scratch: Scratch,
+    known: Known | None,
 ) -> bool:
     """Leave in `side` the allowed cut of least loss among cuts spread over all attributes.
 
@@ -207,7 +209,7 @@ def _search_cut(
                 continue
             for i in range(start, end):
                 side[i] = place[i] > cut
-            if _allowed(work, start, end, layout, book, side, scratch):
+            if _allowed(work, start, end, layout, book, side, scratch, known):
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
         return False
@@ -229,6 +231,7 @@ def _tie_cut(
     place: Bytes,
     side: Bytes,
     scratch: Scratch,
+    known: Known | None,
 ) -> bool:
     """Halve the node, parting rows with equal values if need be; False if no model allows it."""
     rows = end - start
@@ -250,7 +253,7 @@ def _tie_cut(
                 quota -= 1
             else:
                 side[i] = place[i] > middle
-        if book is None or _allowed(work, start, end, layout, book, side, scratch):
+        if book is None or _allowed(work, start, end, layout, book, side, scratch, known):
             return True
     return False
 
@@ -284,6 +287,7 @@ def split(
     place: Bytes,
     side: Bytes,
     scratch: Scratch,
+    known: Known | None,
 ) -> int:
     """Part the rows start..end by the best allowed cut; return where, or -1 if none is.
 
@@ -304,16 +308,16 @@ def split(
         find_blocks(work, start, end, axes, axis, options.by_frequency, scratch.blocks, place)
         for i in range(start, end):
             side[i] = place[i] != cut if found.alone[chosen] else place[i] > cut
-        if book is None or _allowed(work, start, end, layout, book, side, scratch):
+        if book is None or _allowed(work, start, end, layout, book, side, scratch, known):
             return part(work, start, end, side)
     if (
         book is not None  # first, so that without rules nothing of them is compiled
         and options.best_cut
-        and _search_cut(work, start, end, axes, layout, book, options, place, side, scratch)
+        and _search_cut(work, start, end, axes, layout, book, options, place, side, scratch, known)
     ):
         return part(work, start, end, side)
     if options.relaxed and _tie_cut(
-        work, start, end, axes, layout, book, options, place, side, scratch
+        work, start, end, axes, layout, book, options, place, side, scratch, known
     ):
         return part(work, start, end, side)
     return -1
@@ -332,6 +336,7 @@ def divide(
     side: Bytes,
     begins: npt.NDArray[np.bool_],
     scratch: Scratch,
+    known: Known | None,
     once: bool,
 ) -> int:
     """Split start..end as far as it goes; mark in `begins` the row where each group begins.
@@ -345,7 +350,7 @@ def divide(
     while height > 0:
         height -= 1
         first, last = int(pending[height, 0]), int(pending[height, 1])
-        middle = split(work, first, last, axes, layout, book, options, place, side, scratch)
+        middle = split(work, first, last, axes, layout, book, options, place, side, scratch, known)
         if once:
             break
         if middle < 0:

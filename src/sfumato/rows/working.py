@@ -18,9 +18,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.rows.exclusion_kernels import NOBODY
 from sfumato.rows.exclusions import Exclusions
-from sfumato.rows.feasible import Sensitive
+from sfumato.rows.feasible import Known, Sensitive, new_known
 from sfumato.table import Column, Groups, Table
 
 Codes = npt.NDArray[np.int32]
@@ -35,8 +34,8 @@ class WorkingRows:
 
     Columns: quasi-identifier codes, sensitive codes, the unit and its (unit, value) pairs when
     units repeat, the kind of person where kinds differ in what they may have, and last the row's
-    number; `layout` says where. `begins` marks, in the end, the
-    position where each group begins.
+    number; `layout` and `kind` say where. `begins` marks, in the end, the position where each group
+    begins.
     """
 
     matrix: Codes
@@ -44,6 +43,8 @@ class WorkingRows:
     unit_count: int
     pair_count: int
     begins: npt.NDArray[np.bool_]
+    kind: int = -1
+    exclusions: Exclusions | None = None
 
     @classmethod
     def of(
@@ -65,17 +66,24 @@ class WorkingRows:
                 _, pair = np.unique(keys, return_inverse=True)
                 codes.append(pair.astype(np.int32))
                 pair_count = max(pair_count, int(pair.max()) + 1)
-        kind, excluded = -1, NOBODY
+        kind = -1
         if exclusions is not None:
-            kind, excluded = len(codes), exclusions.excluded
+            kind = len(codes)
             codes.append(exclusions.kinds)
         matrix = np.empty((table.rows, len(codes) + 1), dtype=np.int32)
         for j, column_codes in enumerate(codes):
             matrix[:, j] = column_codes if order is None else column_codes[order]
         matrix[:, -1] = np.arange(table.rows) if order is None else order
         nulls = np.array([column.null_code for column in table.sensitive], dtype=np.int64)
-        layout = Sensitive(first, len(table.sensitive), unit, nulls, kind, excluded)
-        return cls(matrix, layout, unit_count, pair_count, np.zeros(table.rows, dtype=np.bool_))
+        layout = Sensitive(first, len(table.sensitive), unit, nulls)
+        begins = np.zeros(table.rows, dtype=np.bool_)
+        return cls(matrix, layout, unit_count, pair_count, begins, kind, exclusions)
+
+    def known(self) -> Known | None:
+        """Return what is known of people, with scratch for one thread; None without exclusions."""
+        if self.exclusions is None:
+            return None
+        return new_known(self.layout, self.kind, self.exclusions.excluded)
 
     def groups(self) -> Groups:
         """Return the groups that `begins` marks."""

@@ -1,0 +1,132 @@
+"""One end-to-end run in a process of its own: what `sfumato anonymize` does, from file to release.
+
+    python -m benchmarks.end_to_end CASE FOLDER [--judged]
+
+prints one line of JSON. FOLDER is one of `tables.write`. CASE is one of its policies, or `floor`:
+reading the table and writing as many cells again with Polars. Kernels are loaded before, by a run
+on a few rows; starting Python is aside. With `--judged`, the release is audited, measured, attacked
+and asked as well, each step timed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from benchmarks.machine import peak_bytes, resident_bytes
+from sfumato.answers import recq
+from sfumato.audit import audit
+from sfumato.errors import SfumatoError
+from sfumato.jobs.anonymize import anonymize
+from sfumato.jobs.attack import attack
+from sfumato.jobs.peak_memory import forget_peak
+from sfumato.jobs.policy import Policy
+from sfumato.jobs.query import query
+from sfumato.jobs.utility import utility
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import encode
+from sfumato.utility import discernibility, glp
+
+FLOOR = "floor"
+_SEED = 1
+_COUNT_QUERIES = 10
+
+
+def measure(case: str, folder: Path, judged: bool = False) -> dict[str, Any]:
+    """Return the measurements of one run."""
+    source = folder / "data.parquet"
+    with tempfile.TemporaryDirectory() as name:
+        out = Path(name)
+        if case == FLOOR:
+            return _floor(source, out / "out.parquet")
+        policy = folder / f"{case}.yaml"
+        randomness = Randomness.test(_SEED)
+        anonymize(folder / "few.parquet", policy, out / "warm", randomness=randomness)
+        before = resident_bytes()
+        forget_peak()
+        start, processor = time.perf_counter(), time.process_time()
+        made = anonymize(source, policy, out / "release", randomness=randomness)
+        total, used = time.perf_counter() - start, time.process_time() - processor
+        peak = peak_bytes() - before
+        release = Release.load(out / "release")
+        rows, columns = made.manifest.rows, len(pq.read_schema(source).names)
+        output = sum(content.nbytes for content in release.tables.values())
+        found = {
+            "case": case,
+            "rows": rows,
+            "total_seconds": total,
+            "processor_seconds": used,
+            "stages": dict(made.timings),
+            "peak_bytes": peak,
+            "coded_and_output_bytes": rows * columns * 4 + output,
+        }
+        if judged:
+            found |= _judged(release, out / "release", source, policy, out)
+        return found
+
+
+def _floor(source: Path, out: Path) -> dict[str, Any]:
+    pl.read_parquet(source, n_rows=1)
+    start, processor = time.perf_counter(), time.process_time()
+    data = pl.read_parquet(source)
+    rows = data.height
+    data.with_row_index("group").write_parquet(out, compression="zstd")
+    return {
+        "case": FLOOR,
+        "rows": rows,
+        "total_seconds": time.perf_counter() - start,
+        "processor_seconds": time.process_time() - processor,
+    }
+
+
+def _judged(release: Release, path: Path, source: Path, policy: Path, out: Path) -> dict[str, Any]:
+    rules = Policy.load(policy)
+    table = encode(pq.read_table(source), rules.schema())
+    names = [column.name for column in table.columns]
+    steps: dict[str, Callable[[], Any]] = {
+        "audit": lambda: audit(path),
+        "utility": lambda: utility(path, source, queries=0),
+        "attack": lambda: attack(path, source, randomness=Randomness.test(_SEED)),
+        "query": lambda: query(path, f'SELECT COUNT(*) WHERE "{names[0]}" IS NOT NULL'),
+    }
+    seconds: dict[str, float | None] = {}
+    for step, run in steps.items():
+        start = time.process_time()
+        try:
+            run()
+            seconds[step] = time.process_time() - start
+        except SfumatoError:
+            seconds[step] = None
+    values = table.columns[0].values
+    quantiles = [values[len(values) * n // (_COUNT_QUERIES + 1)] for n in range(1, 11)]
+    predicates = [f'"{names[0]}" <= {_literal(each.as_py())}' for each in quantiles]
+    measures: dict[str, Callable[[], float]] = {
+        "c_dm": lambda: float(discernibility(release)),
+        "glp": lambda: glp(release, table),
+        "recq": lambda: fmean(recq(release, table, each) for each in predicates),
+    }
+    metrics: dict[str, float | None] = {}
+    for metric, value in measures.items():
+        try:
+            metrics[metric] = value()
+        except SfumatoError:
+            metrics[metric] = None
+    return {"judge_processor_seconds": seconds, "metrics": metrics}
+
+
+def _literal(value: Any) -> str:
+    return repr(value) if not isinstance(value, str) else "'" + value.replace("'", "''") + "'"
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]), "--judged" in sys.argv)))

@@ -1,0 +1,293 @@
+"""Ours, peers and naive versions side by side, from file to release: part of `make bench`.
+
+    python -m benchmarks.side_by_side [--quick] [--rows N ...] [--check]
+
+All runs are children of this process, one at a time and in turn (floor, every method, every peer;
+then the next round), so that whatever else the machine does falls on all alike. Ratios count: to
+the floor (reading the table and writing as many cells with Polars), to the naive version of the
+same paper, to peers. `--check` compares ratios with the committed ones and fails where one grew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from math import log
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import tables
+from benchmarks.end_to_end import FLOOR
+from benchmarks.machine import ROOT, load_average, machine_facts, shared_folder, source_digest
+from benchmarks.report import write_json
+
+RESULTS = ROOT / "benchmarks" / "results" / "side_by_side.json"
+PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
+PEER_SCRIPT = ROOT / "benchmarks" / "peer_run.py"
+SIZES = (100_000, 1_000_000, 10_000_000)
+QUICK_SIZES = (20_000,)
+NAIVE_ROWS = 20_000  # the naive versions take minutes beyond
+JUDGED_ROWS = 1_000_000
+LARGE = 5_000_000  # one round is enough: long runs are steadier
+PEERS = ("anonypy", "pycanon")
+FLOOR_LIMITS = {"mondrian": 5, "anatomy": 5, "arp": 5, "slppa": 5} | dict.fromkeys(
+    ("lgb", "merging", "slicing", "sensitive_qid"), 15
+)
+GROWTH_LIMITS = dict.fromkeys(tables.METHODS, 1.1) | {"top_down": 1.2}
+MEMORY_LIMIT = 3.0
+JUDGE_LIMIT = 5.0
+REGRESSION = 1.5  # a ratio that grew by more is a regression; less is the machine
+
+Say = Callable[[str], None]
+Run = dict[str, Any]
+
+
+def run(
+    wanted: Sequence[tuple[str, int | None]],
+    *,
+    rounds: int,
+    cases: Sequence[str] = tuple(tables.METHODS),
+    peer_python: Path | None,
+    say: Say = lambda _: None,
+) -> dict[str, Any]:
+    """Return all results on the wanted tables, each a name and a number of rows (None: all)."""
+    before = load_average()
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        written = [
+            tables.write(name, rows, Path(folder) / f"{name}-{rows}") for name, rows in wanted
+        ]
+        for files in written:
+            found += _table_runs(files, rounds, cases, peer_python, say)
+    return {
+        "format": "sfumato-side-by-side/1",
+        "created": datetime.now(UTC).date().isoformat(),
+        "machine": machine_facts(),
+        "load": [before, load_average()],
+        "source": source_digest(),
+        "runs": found,
+        "growth": growth(found),
+    }
+
+
+def _table_runs(
+    files: tables.Files,
+    rounds: int,
+    cases: Sequence[str],
+    peer_python: Path | None,
+    say: Say,
+) -> list[Run]:
+    kept: dict[str, list[Run]] = {}
+    small = files.rows <= NAIVE_ROWS * 3
+    for number in range(1 if files.rows >= LARGE else rounds):
+        for case in (FLOOR, *cases):
+            say(f"{files.name}, {files.rows:,} rows: {case}, round {number + 1}")
+            judged = number == 0 and files.rows <= JUDGED_ROWS
+            kept.setdefault(case, []).append(_ours(case, files, judged))
+        if peer_python is not None and number == 0 and small:
+            for case in (*PEERS, *cases):
+                say(f"{files.name}, {files.rows:,} rows: {case} of others")
+                kept[f"naive {case}" if case in cases else case] = [
+                    _theirs(peer_python, case, files)
+                ]
+    return _with_ratios([_median(same) | {"table": files.name} for same in kept.values()], kept)
+
+
+def _ours(case: str, files: tables.Files, judged: bool) -> Run:
+    options = ["--judged"] if judged and case != FLOOR else []
+    command = [sys.executable, "-m", "benchmarks.end_to_end", case, files.folder, *options]
+    answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if answer.returncode != 0:
+        return {"case": case, "rows": files.rows, "failed": answer.returncode}
+    result: Run = json.loads(answer.stdout)
+    return result
+
+
+def _theirs(python: Path, case: str, files: tables.Files) -> Run:
+    command = [python, PEER_SCRIPT, case, files.folder / "data.csv", files.folder / "plan.json"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        return {"case": case, "rows": files.rows, "failed": answer.returncode}
+    result: Run = json.loads(answer.stdout)
+    return result
+
+
+def _median(same: list[Run]) -> Run:
+    """Return the first run with the medians of its times."""
+    done = [each for each in same if "failed" not in each]
+    if not done:
+        return same[0]
+    times = ("total_seconds", "processor_seconds")
+    return done[0] | {key: median(each[key] for each in done) for key in times}
+
+
+def _with_ratios(runs: list[Run], kept: dict[str, list[Run]]) -> list[Run]:
+    by_name = dict(zip(kept, runs, strict=True))
+    floor = by_name[FLOOR]
+    for name, each in by_name.items():
+        each["case"] = name
+        if "failed" in each or name == FLOOR or name.startswith("naive ") or name in PEERS:
+            continue
+        # processor seconds beside seconds: other work on the machine stretches the latter
+        each["over_floor"] = each["total_seconds"] / floor["total_seconds"]
+        each["over_floor_processor"] = each["processor_seconds"] / floor["processor_seconds"]
+        each["memory_ratio"] = each["peak_bytes"] / each["coded_and_output_bytes"]
+        for other in (f"naive {name}", *(("anonypy",) if name == "mondrian" else ())):
+            if other in by_name and "failed" not in by_name[other]:
+                ratio = by_name[other]["processor_seconds"] / each["processor_seconds"]
+                each.setdefault("times_faster", {})[other] = ratio
+        judges = each.get("judge_processor_seconds", {})
+        each["judges_over_anonymisation"] = {
+            step: None if seconds is None else seconds / each["processor_seconds"]
+            for step, seconds in judges.items()
+        }
+    return runs
+
+
+def growth(runs: Sequence[Run]) -> dict[str, float]:
+    """Return the exponent of processor time between the smallest and largest synthetic tables."""
+    found = {}
+    for case in tables.METHODS:
+        sizes = sorted(
+            (
+                each
+                for each in runs
+                if each["case"] == case
+                and each["table"] == tables.SYNTHETIC
+                and "failed" not in each
+            ),
+            key=lambda each: each["rows"],
+        )
+        if len(sizes) > 1:
+            small, large = sizes[0], sizes[-1]
+            times = log(large["processor_seconds"] / small["processor_seconds"])
+            found[case] = times / log(large["rows"] / small["rows"])
+    return found
+
+
+def misses(results: dict[str, Any]) -> list[str]:
+    """Return what the bars of the project are missed by."""
+    found = []
+    for each in results["runs"]:
+        where = f"{each['case']} on {each['rows']:,} rows of {each['table']}"
+        if "failed" in each:
+            found.append(f"{where}: failed")
+            continue
+        limit = FLOOR_LIMITS.get(each["case"])
+        is_large = each["rows"] >= JUDGED_ROWS
+        if limit and is_large and each["over_floor_processor"] > limit:
+            found.append(f"{where}: {each['over_floor_processor']:.1f} floors, bar {limit}")
+        if is_large and each.get("memory_ratio", 0) > MEMORY_LIMIT:
+            found.append(f"{where}: memory {each['memory_ratio']:.1f}, bar {MEMORY_LIMIT:g}")
+        for step, ratio in each.get("judges_over_anonymisation", {}).items():
+            if ratio is not None and ratio > JUDGE_LIMIT:
+                found.append(f"{where}: {step} takes {ratio:.1f} times as long, bar 5")
+    for case, reached in results["growth"].items():
+        if reached > GROWTH_LIMITS[case]:
+            found.append(f"{case}: grows with n^{reached:.2f}, bar {GROWTH_LIMITS[case]}")
+    return found
+
+
+def regressions(now: dict[str, Any], earlier: dict[str, Any]) -> list[str]:
+    """Return the ratios that have grown since earlier results, for runs that both have.
+
+    >>> run = {"case": "arp", "table": "adult", "rows": 9, "over_floor_processor": 4.0}
+    >>> slower = run | {"over_floor_processor": 8.0}
+    >>> regressions({"runs": [slower]}, {"runs": [run]})
+    ['arp on 9 rows of adult: over_floor_processor went from 4.0 to 8.0']
+    """
+    then = {(each["table"], each["case"], each["rows"]): each for each in earlier["runs"]}
+    found = []
+    for each in now["runs"]:
+        old = then.get((each["table"], each["case"], each["rows"]), {})
+        for key in ("over_floor_processor", "memory_ratio"):
+            if key in each and key in old and each[key] > REGRESSION * old[key]:
+                found.append(
+                    f"{each['case']} on {each['rows']:,} rows of {each['table']}: {key} went from "
+                    f"{old[key]:.1f} to {each[key]:.1f}"
+                )
+    return found
+
+
+def show(results: dict[str, Any], console: Console) -> None:
+    """Print the results as one table, and which bars are missed."""
+    table = Table(title="Side by side, from file to release", title_justify="left")
+    columns = ("", "rows", "case", "s", "processor s", "/ floor", "processor / floor")
+    for column in (*columns, "MB", "/ (coded + output)", "times faster", "C_DM", "GLP", "RECQ"):
+        table.add_column(column, no_wrap=True)
+    for each in results["runs"]:
+        if "failed" in each:
+            table.add_row(each["table"], f"{each['rows']:,}", each["case"], "failed")
+            continue
+        metrics = {"c_dm": each.get("c_dm")} | each.get("metrics", {})
+        table.add_row(
+            each["table"],
+            f"{each['rows']:,}",
+            each["case"],
+            *(_number(each.get(key)) for key in ("total_seconds", "processor_seconds")),
+            *(_number(each.get(key)) for key in ("over_floor", "over_floor_processor")),
+            _number(each["peak_bytes"] / 1e6 if "peak_bytes" in each else None),
+            _number(each.get("memory_ratio")),
+            ", ".join(f"{v:.0f} ({k})" for k, v in each.get("times_faster", {}).items()),
+            *(_number(metrics.get(key)) for key in ("c_dm", "glp", "recq")),
+        )
+    console.print(table)
+    for case, reached in results["growth"].items():
+        console.print(f"{case}: n^{reached:.2f}")
+    for line in misses(results):
+        console.print(f"missed: {line}")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print, write down or check; return 1 where a ratio has grown."""
+    parser = argparse.ArgumentParser(prog="benchmarks.side_by_side", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="Adult and 20,000 rows, one round")
+    parser.add_argument("--rows", type=int, nargs="+", help="synthetic sizes")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--cases", nargs="+", default=list(tables.METHODS))
+    parser.add_argument("--no-real", action="store_true", help="synthetic tables only")
+    parser.add_argument("--no-peer", action="store_true", help="our own runs only")
+    parser.add_argument("--check", action="store_true", help="compare with the committed ratios")
+    parser.add_argument("--out", type=Path, help="where to write the JSON")
+    options = parser.parse_args(arguments)
+    notes, console = Console(stderr=True), Console(width=190)
+    real = [] if options.no_real else list(tables.REAL)[: 1 if options.quick else None]
+    if real and not (shared_folder() / "data").is_dir():
+        notes.print("real tables are left out: no shared data beside this checkout")
+        real = []
+    sizes = options.rows or (QUICK_SIZES if options.quick else SIZES)
+    has_peers = PEER_PYTHON.exists() and not options.no_peer
+    results = run(
+        [*((name, None) for name in real), *((tables.SYNTHETIC, rows) for rows in sizes)],
+        rounds=1 if options.quick else options.rounds,
+        cases=options.cases,
+        peer_python=PEER_PYTHON if has_peers else None,
+        say=notes.print,
+    )
+    show(results, console)
+    if options.check:
+        grown = regressions(results, json.loads(RESULTS.read_text(encoding="utf-8")))
+        for line in grown:
+            console.print(f"regression: {line}")
+        return 1 if grown else 0
+    write_json(
+        results, options.out or (RESULTS.with_name("quick.json") if options.quick else RESULTS)
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
