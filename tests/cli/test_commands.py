@@ -195,7 +195,7 @@ def test_an_unexpected_error_is_one_line_without_its_message(place, sfumato, mon
     def fail(*arguments, **options):
         raise RuntimeError(f"{SECRET} in row 7")
 
-    monkeypatch.setattr("sfumato.jobs.anonymize.read_table", fail)
+    monkeypatch.setattr("sfumato.jobs.anonymize.open_table", fail)
     code, out, err = sfumato(*RUN)
     assert (code, out) == (70, "")
     (line,) = err
@@ -208,7 +208,7 @@ def test_interrupts_and_exhaustion(place, sfumato, monkeypatch, error):
     def fail(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("sfumato.jobs.anonymize.read_table", fail)
+    monkeypatch.setattr("sfumato.jobs.anonymize.open_table", fail)
     code, out, err = sfumato(*RUN)
     assert (code, out) == ({KeyboardInterrupt: 130, MemoryError: 2}[error], "")
     assert len(err) == 1
