@@ -27,6 +27,9 @@ Names = tuple[str, ...]
 # Combinations that are counted in an array with a place for each, whether it occurs or not.
 _DENSE = 1 << 20
 _DENSE_IN_ALL = 1 << 24
+_LARGEST_KEY = 2**62
+# Lines that are gathered before those with the same codes are added up.
+_MOST_LINES = 1 << 20
 _PART = "part"
 
 
@@ -61,8 +64,8 @@ class StagedCounts:
                 codes[_PART] = place
                 for counter in counters:
                     counter.add(codes)
-            for number, counter in enumerate(counters):
-                yield number, _as_table(counter.joint())
+            for number in range(len(wanted)):
+                yield number, _as_table(counters.pop(0).joint())
 
         def work_on(_: int, lines: Iterator[pa.Table]) -> Joint:
             return _united(lines)
@@ -101,36 +104,53 @@ class StagedCounts:
 
 
 class _Counter:
-    """Adds up the rows of combinations of columns, each of which has so many codes."""
+    """Adds up the rows of combinations of columns, each of which has so many codes.
+
+    A combination is one number; where there are too many for that, it is a line of codes.
+    """
 
     def __init__(self, names: Names, widths: Sequence[int], dense: bool) -> None:
         self._names, self._widths = names, widths
         self._sums = np.zeros(prod(widths), np.int64) if dense else None
-        self._found: list[Joint] = []
+        self._keys = self._counts = np.zeros(0, np.int64)
+        self._lines: Joint | None = None
 
     def add(self, codes: Mapping[str, npt.NDArray[np.integer[Any]]]) -> None:
         """Count the rows of a batch."""
         own = [codes[name] for name in self._names]
-        if self._sums is None:
-            self._found.append(counted(own, np.ones(len(own[0]), np.int64)))
+        if prod(self._widths) > _LARGEST_KEY:
+            found = counted(own, np.ones(len(own[0]), np.int64))
+            both = [found] if self._lines is None else [self._lines, found]
+            self._lines = _united(iter([_as_table(each) for each in both]))
             return
         keys = np.zeros(len(own[0]), np.int64)
         for each, width in zip(own, self._widths, strict=True):
             keys *= width
             keys += each
-        self._sums += np.bincount(keys, minlength=len(self._sums))
+        if self._sums is not None:
+            self._sums += np.bincount(keys, minlength=len(self._sums))
+            return
+        found_keys, counts = np.unique(keys, return_counts=True)
+        together = np.concatenate([self._keys, found_keys])
+        self._keys, place = np.unique(together, return_inverse=True)
+        sums = np.zeros(len(self._keys), np.int64)
+        np.add.at(sums, place, np.concatenate([self._counts, counts]))
+        self._counts = sums
 
     def joint(self) -> Joint:
         """Return the counts of all combinations that occur."""
-        if self._sums is None:
-            return _united(_as_table(each) for each in self._found)
-        keys = np.flatnonzero(self._sums)
+        if prod(self._widths) > _LARGEST_KEY:
+            nothing = np.zeros(0, np.int64)
+            return self._lines or Joint((nothing,) * len(self._names), nothing)
+        keys, counts = self._keys, self._counts
+        if self._sums is not None:
+            keys = np.flatnonzero(self._sums)
+            counts = self._sums[keys]
         codes: list[Ints] = []
-        rest = keys
         for width in reversed(self._widths):
-            rest, code = np.divmod(rest, width)
+            keys, code = np.divmod(keys, width)
             codes.append(code)
-        return Joint(tuple(reversed(codes)), self._sums[keys])
+        return Joint(tuple(reversed(codes)), counts)
 
 
 def _counters(asked: Sequence[Names], widths: Mapping[str, int]) -> list[_Counter]:
@@ -152,13 +172,20 @@ def _width(frame: Table, name: str) -> int:
 
 def _as_table(joint: Joint) -> pa.Table:
     names = [*(str(place) for place in range(len(joint.codes))), "rows"]
-    return pa.table([*joint.codes, joint.counts], names=names)
+    return pa.table([*(codes.astype(np.int32) for codes in joint.codes), joint.counts], names=names)
 
 
 def _united(lines: Iterator[pa.Table]) -> Joint:
-    parts = list(lines)
-    if not parts:
-        return Joint((), np.zeros(0, np.int64))
-    table = pa.concat_tables(parts)
+    """Return the counts of all tables together, never holding many more lines than there are."""
+    held: list[pa.Table] = []
+    for table in lines:
+        held.append(table)
+        if len(held) > 1 and sum(each.num_rows for each in held[1:]) > _MOST_LINES:
+            held = [_as_table(_summed(held))]
+    return _summed(held) if held else Joint((), np.zeros(0, np.int64))
+
+
+def _summed(tables: Sequence[pa.Table]) -> Joint:
+    table = pa.concat_tables(tables)
     arrays = [table[name].to_numpy() for name in table.column_names]
     return counted(arrays[:-1], arrays[-1])
