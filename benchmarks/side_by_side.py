@@ -31,12 +31,14 @@ from benchmarks.machine import ROOT, load_average, machine_facts, shared_folder,
 from benchmarks.report import write_json
 
 RESULTS = ROOT / "benchmarks" / "results" / "side_by_side.json"
+QUICK = RESULTS.with_name("side_by_side_quick.json")  # never committed
 PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 PEER_SCRIPT = ROOT / "benchmarks" / "peer_run.py"
 SIZES = (100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = (20_000,)
 NAIVE_ROWS = 20_000  # the naive versions take minutes beyond
-JUDGED_ROWS = 1_000_000
+JUDGED_ROWS = 100_000
+BAR_ROWS = 900_000  # from here on bars of time and memory hold (rows without a salary are left out)
 LARGE = 5_000_000  # one round is enough: long runs are steadier
 PEERS = ("anonypy", "pycanon")
 FLOOR_LIMITS = {"mondrian": 5, "anatomy": 5, "arp": 5, "slppa": 5} | dict.fromkeys(
@@ -57,6 +59,7 @@ def run(
     rounds: int,
     cases: Sequence[str] = tuple(tables.METHODS),
     peer_python: Path | None,
+    judges: bool = True,
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """Return all results on the wanted tables, each a name and a number of rows (None: all)."""
@@ -67,7 +70,7 @@ def run(
             tables.write(name, rows, Path(folder) / f"{name}-{rows}") for name, rows in wanted
         ]
         for files in written:
-            found += _table_runs(files, rounds, cases, peer_python, say)
+            found += _table_runs(files, rounds, cases, peer_python, judges, say)
     return {
         "format": "sfumato-side-by-side/1",
         "created": datetime.now(UTC).date().isoformat(),
@@ -84,6 +87,7 @@ def _table_runs(
     rounds: int,
     cases: Sequence[str],
     peer_python: Path | None,
+    judges: bool,
     say: Say,
 ) -> list[Run]:
     kept: dict[str, list[Run]] = {}
@@ -91,7 +95,7 @@ def _table_runs(
     for number in range(1 if files.rows >= LARGE else rounds):
         for case in (FLOOR, *cases):
             say(f"{files.name}, {files.rows:,} rows: {case}, round {number + 1}")
-            judged = number == 0 and files.rows <= JUDGED_ROWS
+            judged = judges and number == 0 and files.rows <= JUDGED_ROWS
             kept.setdefault(case, []).append(_ours(case, files, judged))
         if peer_python is not None and number == 0 and small:
             for case in (*PEERS, *cases):
@@ -183,7 +187,7 @@ def misses(results: dict[str, Any]) -> list[str]:
             found.append(f"{where}: failed")
             continue
         limit = FLOOR_LIMITS.get(each["case"])
-        is_large = each["rows"] >= JUDGED_ROWS
+        is_large = each["rows"] >= BAR_ROWS
         if limit and is_large and each["over_floor_processor"] > limit:
             found.append(f"{where}: {each['over_floor_processor']:.1f} floors, bar {limit}")
         if is_large and each.get("memory_ratio", 0) > MEMORY_LIMIT:
@@ -260,6 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", nargs="+", default=list(tables.METHODS))
     parser.add_argument("--no-real", action="store_true", help="synthetic tables only")
     parser.add_argument("--no-peer", action="store_true", help="our own runs only")
+    parser.add_argument("--no-judges", action="store_true", help="no audits, attacks, queries")
     parser.add_argument("--check", action="store_true", help="compare with the committed ratios")
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     options = parser.parse_args(arguments)
@@ -275,6 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rounds=1 if options.quick else options.rounds,
         cases=options.cases,
         peer_python=PEER_PYTHON if has_peers else None,
+        judges=not options.no_judges,
         say=notes.print,
     )
     show(results, console)
@@ -283,9 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in grown:
             console.print(f"regression: {line}")
         return 1 if grown else 0
-    write_json(
-        results, options.out or (RESULTS.with_name("quick.json") if options.quick else RESULTS)
-    )
+    write_json(results, options.out or (QUICK if options.quick else RESULTS))
     return 0
 
 

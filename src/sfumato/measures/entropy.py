@@ -6,6 +6,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.counts import total_of
+
 
 @numba.njit(cache=True, nogil=True)
 def entropy(counts: npt.NDArray[np.int64]) -> float:
@@ -14,7 +16,7 @@ def entropy(counts: npt.NDArray[np.int64]) -> float:
     >>> round(float(entropy(np.array([1, 1, 2]))), 4)
     1.0397
     """
-    total = counts.sum()
+    total = total_of(counts)
     if total <= 0:
         return 0.0
     weighted = 0.0

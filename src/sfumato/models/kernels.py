@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.measures.compiled import allocating_loop
+from sfumato.measures.counts import largest_of, total_of
 from sfumato.measures.emd import equal_distance, hierarchical_distance, ordered_distance
 from sfumato.measures.entropy import entropy
 
@@ -67,7 +68,7 @@ def _counted(codes: Ints, skip: int) -> int:
 @numba.njit(cache=True, nogil=True)
 def _distance(rule: Rule, codes: Ints, counts: Ints) -> float:
     """Return the earth mover's distance of a group under the rule's ground distance."""
-    total = counts.sum()
+    total = total_of(counts)
     if total == 0:
         return 0.0
     if rule.kind == T_EQUAL:
@@ -85,13 +86,11 @@ def _recursive_ratio(whole: int, counts: Ints) -> float:
     """Return r1 / (r_l + ... + r_m), the smallest c that does not hold; infinite if m < l."""
     if len(counts) < whole:
         return np.inf
-    commonest = np.int64(0)
-    for count in counts:
-        commonest = max(commonest, count)
-    rest = counts.sum()
+    commonest = largest_of(counts)
+    rest = total_of(counts)
     most, left = commonest, whole - 1
     while left > 0:  # take away the whole - 1 largest counts, equal ones together
-        following = np.int64(0)
+        following = 0
         for count in counts:
             if count == most and left > 0:
                 rest -= count
@@ -105,7 +104,7 @@ def _recursive_ratio(whole: int, counts: Ints) -> float:
 @numba.njit(cache=True, nogil=True)
 def _likeness(rule: Rule, codes: Ints, counts: Ints, enhanced: bool) -> float:
     """Return the largest relative gain (q - p) / p; over its own bound where `enhanced`."""
-    total = counts.sum()
+    total = total_of(counts)
     worst = 0.0
     for i in range(len(codes)):
         whole = rule.reals[codes[i]]
@@ -161,13 +160,13 @@ def level(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> flo
     if rule.kind == L_DISTINCT or rule.kind == L_UNIQUE:
         return float(len(codes))
     if rule.kind == L_FREQUENCY:
-        return denominator / counts.max() if len(counts) > 0 else np.inf
+        return denominator / largest_of(counts) if len(counts) > 0 else np.inf
     if rule.kind == L_ENTROPY:
         return float(np.exp(entropy(counts))) if len(counts) > 0 else 0.0
     if rule.kind == L_RECURSIVE:
         return _recursive_ratio(rule.whole, counts)
     if rule.kind == ALPHA_K:
-        return counts.max() / denominator if len(counts) > 0 else 0.0
+        return largest_of(counts) / denominator if len(counts) > 0 else 0.0
     if rule.kind == BETA_BASIC or rule.kind == BETA_ENHANCED:
         return _likeness(rule, codes, counts, rule.kind == BETA_ENHANCED)
     if rule.kind == MIN_WIDTH:
@@ -187,9 +186,7 @@ def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> boo
     entries = _counted(codes, rule.skip)
     codes, counts = codes[:entries], counts[:entries]
     denominator = present if rule.skip >= 0 else size
-    largest = 0
-    for count in counts:
-        largest = max(largest, count)
+    largest = largest_of(counts)
     if rule.kind == L_DISTINCT:
         return len(codes) >= rule.whole or rule.whole == 1
     if rule.kind == L_UNIQUE:
@@ -199,7 +196,7 @@ def holds(rule: Rule, codes: Ints, counts: Ints, size: int, present: int) -> boo
     if rule.kind == L_ENTROPY:
         if rule.real <= 1.0:
             return True
-        if len(counts) > 0 and largest * len(counts) == counts.sum():
+        if len(counts) > 0 and largest * len(counts) == total_of(counts):
             return len(counts) >= rule.real  # uniform: decided without logarithms
         return len(counts) > 0 and entropy(counts) >= np.log(rule.real) + TOLERANCE
     if rule.kind == L_RECURSIVE:

@@ -94,7 +94,8 @@ class BoundModel:
         return float(levels.min() if self.model.at_least else levels.max())
 
     def _arguments(self, statistics: GroupStatistics) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        sizes = statistics.sizes
+        # kernels are compiled anew for arrays that cannot be written to
+        sizes = statistics.sizes if statistics.sizes.flags.writeable else statistics.sizes.copy()
         if not self.model.needs:
             empty = np.zeros(len(sizes) + 1, dtype=np.int64)
             return sizes, empty, empty[:0], empty[:0], empty[1:]

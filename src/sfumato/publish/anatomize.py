@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import packed
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 
 def anatomized_tables(
@@ -54,18 +56,50 @@ def anatomized_tables(
 
 def _counted(ids: Codes, columns: Sequence[Column], rng: np.random.Generator) -> pa.Table:
     """Return each distinct combination of codes in a group with its count, in random order."""
+    parts = [ids, *(column.codes for column in columns)]
     # one sort of packed keys needs a fraction of the memory of a hash table of rows
-    keys = packed([ids, *(column.codes for column in columns)])
-    rows = np.argsort(keys)
-    keys = keys[rows]
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    counts = np.diff(np.append(starts, len(keys)))
-    order = rng.permutation(len(starts))
-    first = rows[starts[order]]
+    keys = packed(parts)
+    widths = [int(part.max(initial=0)) + 1 for part in parts]
+    if prod(widths) <= np.iinfo(np.int64).max:
+        # keys alone are sorted several times faster than rows by their keys, and say all there is
+        keys.sort()
+        starts, counts = _runs(keys)
+        order = rng.permutation(len(starts))
+        codes = _unpacked(keys[starts[order]], widths)
+    else:
+        rows = np.argsort(keys)
+        starts, counts = _runs(keys[rows])
+        order = rng.permutation(len(starts))
+        first = rows[starts[order]]
+        codes = [part[first] for part in parts]
     return pa.table(
         {
-            "group": ids[first],
-            **{column.name: exact_column(column, column.codes[first]) for column in columns},
+            "group": codes[0],
+            **{
+                column.name: exact_column(column, own)
+                for column, own in zip(columns, codes[1:], strict=True)
+            },
             "count": counts[order],
         }
     )
+
+
+def _runs(keys: Ints) -> tuple[Ints, Ints]:
+    """Return where each run of equal keys starts, and how long it is."""
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    return starts, np.diff(np.append(starts, len(keys)))
+
+
+def _unpacked(keys: Ints, widths: Sequence[int]) -> list[Codes]:
+    """Return the codes that were packed into keys.
+
+    >>> keys = packed([np.array([1, 0]), np.array([2, 1])])
+    >>> [codes.tolist() for codes in _unpacked(keys, [2, 3])]
+    [[1, 0], [2, 1]]
+    """
+    found = []
+    for width in reversed(widths):
+        above = keys // width
+        found.append((keys - above * width).astype(np.int32))
+        keys = above
+    return found[::-1]

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.counts import total_of
 from sfumato.rows.sorting import sort_first
 
 
@@ -26,7 +27,7 @@ def rounds_of_largest(
     (2, [-1, 0, 0, 1, 1])
     """
     buckets = len(counts)
-    group_of = np.full(counts.sum(), -1, np.int32)
+    group_of = np.full(total_of(counts), -1, np.int32)
     order = np.empty(buckets, np.int64)  # largest first, equal ones as they come
     for bucket in range(buckets):
         order[bucket] = bucket - counts[bucket] * buckets

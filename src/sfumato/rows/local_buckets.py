@@ -10,6 +10,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.counts import largest_of, total_of
 from sfumato.models.kernels import Rule, holds
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.table import Groups
@@ -73,7 +74,7 @@ def _groups(
 @numba.njit(cache=True, nogil=True)
 def _eligible(counts: Ints, l: int) -> bool:  # noqa: E741
     """Return whether items of so many values can be split into l-unique buckets."""
-    return len(counts) > 0 and counts.max() * l <= counts.sum() and counts.sum() > 0
+    return 0 < largest_of(counts) * l <= total_of(counts)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -123,7 +124,7 @@ def _most_close_buckets(counts: Ints, rule: Rule) -> int:
     What a bucket gets changes only where a value's first item falls, so of each number of
     buckets only as many different ones need a look as there are values.
     """
-    total = counts.sum()
+    total = total_of(counts)
     starts = np.zeros(len(counts), np.int64)
     for code in range(1, len(counts)):
         starts[code] = starts[code - 1] + counts[code - 1]
@@ -134,7 +135,7 @@ def _most_close_buckets(counts: Ints, rule: Rule) -> int:
             for bucket in ((turn - 1) % buckets, turn % buckets):
                 dealt = _dealt_counts(counts, starts, buckets, bucket)
                 codes = np.flatnonzero(dealt)
-                size = dealt.sum()
+                size = total_of(dealt)
                 if not holds(rule, codes, dealt[codes], size, size):
                     fits = False
                     break
