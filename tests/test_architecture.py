@@ -167,6 +167,7 @@ def test_every_room_of_the_page_exists():
 def test_tests_mirror_the_rooms():
     """Every folder of tests is that of a room, or one of those that serve all."""
     serving = {"oracles", "contracts", "arbitrary", "benchmarks", "properties"}
+    serving |= {"mutations", "faults", "fuzz"}
     folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
     assert {name for name in folders if name.isidentifier()} - {
         "__pycache__"

@@ -170,7 +170,7 @@ def test_a_quasi_identifier_cell_that_cannot_be(name, cell, reason, generalized)
     [
         ("age", "*"),
         ("age", "{null, 20}"),
-        ("age", "null"),
+        ("age", None),
         ("town", '{Bonn, "Köln, Süd"}'),
         ("town", ""),
         ("town", None),

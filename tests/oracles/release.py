@@ -245,6 +245,8 @@ def _rows(
     for part in parts:
         is_csv = part.suffix == ".csv"
         names, columns = _csv_columns(part, guarded) if is_csv else _parquet_columns(part)
+        if not is_csv:
+            _refuse_other_types(part, readings)
         whole = {entry[key] for key in ("group", "count") if entry.get(key)}
         tokens = set(entry.get("pseudonyms", ()))
         weight = entry.get("weight")
@@ -299,6 +301,15 @@ def _parquet_columns(file: Path) -> tuple[list[str], list[Sequence[Any]]]:
             values = [None if value is None else _Text(value) for value in values]
         columns.append(values)
     return table.column_names, columns
+
+
+def _refuse_other_types(file: Path, readings: Mapping[str, Reading]) -> None:
+    """Refuse numbers and truth values that are stored as of another type than the manifest's."""
+    for field in pq.ParquetFile(file).schema_arrow:
+        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        plain = pa.types.is_primitive(inner) and not pa.types.is_temporal(inner)
+        if field.name in readings and plain and str(inner) != readings[field.name].type:
+            raise ReleaseError("a column of another type")
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -53,10 +53,11 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
         if name == LocalDifferentialPrivacy.name:
             return judge_transitions(claim, evidence.transitions)
         model = from_claim(claim)
-        _refuse_unsaid(claim, model)
         if not model.checkable:
             return Verdict(claim, None, note=DECLARED)
-        return _checked(claim, model, evidence)
+        verdict = _checked(claim, model, evidence)
+        _refuse_unsaid(claim, model)
+        return verdict
     except ParameterError as error:
         line = " ".join(str(error).split())  # it may quote a key of the manifest
         raise ReleaseDamaged(f"the manifest makes no sensible claim: {line}") from None
