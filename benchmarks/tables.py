@@ -48,6 +48,9 @@ REAL: Mapping[str, tuple[str, tuple[str, ...], str]] = {
 }
 SYNTHETIC = "synthetic"
 _FEW_VALUES = 4
+_WARM_ROWS = (
+    20_000  # enough to show pairs that never go together, so that Merging needs all kernels
+)
 # By case: the method of the policy, and the role of all quasi-identifiers if it is another.
 METHODS: Mapping[str, dict[str, Any]] = {
     "mondrian": {"name": "mondrian", "k": 10},
@@ -114,7 +117,7 @@ def write(name: str, rows: int | None, folder: Path) -> Files:
     data = data.select([*known, hidden])
     data = data.filter(data[hidden].is_valid())
     pq.write_table(data, folder / "data.parquet")
-    pq.write_table(data.slice(0, 2_000), folder / "few.parquet")
+    pq.write_table(data.slice(0, _WARM_ROWS), folder / "few.parquet")
     pa.csv.write_csv(data, folder / "data.csv")
     plan = {"quasi_identifiers": known, "sensitive": hidden}
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
