@@ -49,10 +49,22 @@ STATED = {
 }
 CLAIMS = (
     {"model": "set-diversity", "attribute": "age", "l": 2, "variant": "frequency"},
-    {"model": "set-closeness", "attribute": "age", "t": 0.3, "distance": "ordered"},
+    {
+        "model": "set-closeness",
+        "attribute": "age",
+        "t": 0.3,
+        "distance": "ordered",
+        "prior": "free",
+    },
     {"model": "set-diversity", "attribute": "disease", "l": 2.5, "variant": "entropy"},
     {"model": "set-anonymity", "attribute": "disease", "k": 3},
-    {"model": "set-closeness", "attribute": "severity", "t": 0.4, "prior": "data"},
+    {
+        "model": "set-closeness",
+        "attribute": "severity",
+        "t": 0.4,
+        "prior": "data",
+        "distance": "equal",
+    },
 )
 
 
@@ -178,8 +190,14 @@ def test_sets_of_all_values_tell_nothing(sets):
     changed = with_table(sets, severity=texts([list(SEVERITY)] * ROWS))
     changed = with_sets(changed, severity={"p": 1, "eta": 3})
     claims = [
-        {"model": "set-closeness", "attribute": "severity", "t": 0.01},
-        {"model": "set-diversity", "attribute": "severity", "l": 3},
+        {
+            "model": "set-closeness",
+            "attribute": "severity",
+            "t": 0.01,
+            "distance": "equal",
+            "prior": "free",
+        },
+        {"model": "set-diversity", "attribute": "severity", "l": 3, "variant": "frequency"},
     ]
     report = audit(with_claims(changed, *claims))
     assert report.ok
@@ -200,7 +218,9 @@ def test_any_sets_in_the_order_of_the_domain_are_sound(rows, eta, data):
         rows=rows,
         attributes=(entry("x", "sensitive", "categorical", "string", domain),),
         tables=(TableEntry(name="records", attributes=("x",)),),
-        guarantees=({"model": "set-diversity", "attribute": "x", "l": eta},),
+        guarantees=(
+            {"model": "set-diversity", "attribute": "x", "l": eta, "variant": "frequency"},
+        ),
         parameters={"sets": {"x": {"p": 0.5, "eta": eta}}},
     )
     column = texts([[domain[place] for place in cell] for cell in cells])
@@ -236,7 +256,13 @@ def test_a_raised_p_breaks_the_claim(sets, changed, broken):
 def test_wider_masses_break_the_claim(sets):
     """Where p was chosen for narrow ones."""
     narrow = {"p": largest_p(0.2, 1, 3, (0.3, 0.35)), "eta": 1, "masses": [0.3, 0.35]}
-    claim = {"model": "set-closeness", "attribute": "severity", "t": 0.2, "prior": "data"}
+    claim = {
+        "model": "set-closeness",
+        "attribute": "severity",
+        "t": 0.2,
+        "prior": "data",
+        "distance": "equal",
+    }
     assert held(with_claims(with_sets(sets, severity=narrow), claim)) == [True]
     wider = narrow | {"masses": [0.3, 0.36]}
     assert held(with_claims(with_sets(sets, severity=wider), claim)) == [False]
@@ -246,12 +272,30 @@ def test_wider_masses_break_the_claim(sets):
 @pytest.mark.parametrize(
     "claim",
     [
-        {"model": "set-diversity", "attribute": "age", "l": 3},
+        {"model": "set-diversity", "attribute": "age", "l": 3, "variant": "frequency"},
         {"model": "set-diversity", "attribute": "disease", "l": 3.01, "variant": "entropy"},
         {"model": "set-anonymity", "attribute": "severity", "k": 2},
-        {"model": "set-closeness", "attribute": "age", "t": 0.29},
-        {"model": "set-closeness", "attribute": "disease", "t": 0.99},
-        {"model": "set-closeness", "attribute": "severity", "t": 0.39, "prior": "data"},
+        {
+            "model": "set-closeness",
+            "attribute": "age",
+            "t": 0.29,
+            "distance": "equal",
+            "prior": "free",
+        },
+        {
+            "model": "set-closeness",
+            "attribute": "disease",
+            "t": 0.99,
+            "distance": "equal",
+            "prior": "free",
+        },
+        {
+            "model": "set-closeness",
+            "attribute": "severity",
+            "t": 0.39,
+            "prior": "data",
+            "distance": "equal",
+        },
         {"model": "k-anonymity", "k": 2},
     ],
 )
@@ -262,16 +306,46 @@ def test_claims_beyond_the_sets_do_not_hold(sets, claim):
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        ({"model": "set-diversity", "attribute": "town", "l": 1}, "cells are not sets"),
-        ({"model": "set-closeness", "attribute": "ward", "t": 1}, "cells are not sets"),
-        ({"model": "l-diversity", "attribute": "disease", "l": 1}, "not sensitive"),
-        ({"model": "set-closeness", "attribute": "age", "t": 0.3, "prior": "data"}, "masses"),
         (
-            {"model": "set-closeness", "attribute": "disease", "t": 1, "distance": "ordered"},
+            {"model": "set-diversity", "attribute": "town", "l": 1, "variant": "frequency"},
+            "cells are not sets",
+        ),
+        (
+            {
+                "model": "set-closeness",
+                "attribute": "ward",
+                "t": 1,
+                "distance": "equal",
+                "prior": "free",
+            },
+            "cells are not sets",
+        ),
+        ({"model": "l-diversity", "attribute": "disease", "l": 1}, "not sensitive"),
+        (
+            {
+                "model": "set-closeness",
+                "attribute": "age",
+                "t": 0.3,
+                "prior": "data",
+                "distance": "equal",
+            },
+            "masses",
+        ),
+        (
+            {
+                "model": "set-closeness",
+                "attribute": "disease",
+                "t": 1,
+                "distance": "ordered",
+                "prior": "free",
+            },
             "no order",
         ),
-        ({"model": "set-diversity", "attribute": "age"}, "needs"),
-        ({"model": "set-diversity", "attribute": "age", "l": 0}, "at least 1"),
+        ({"model": "set-diversity", "attribute": "age", "variant": "frequency"}, "needs"),
+        (
+            {"model": "set-diversity", "attribute": "age", "l": 0, "variant": "frequency"},
+            "at least 1",
+        ),
     ],
 )
 def test_claims_about_something_else_are_refused(sets, claim, message):
@@ -280,7 +354,7 @@ def test_claims_about_something_else_are_refused(sets, claim, message):
 
 
 def test_claims_about_sets_need_sets(generalized):
-    claim = {"model": "set-diversity", "attribute": "disease", "l": 1}
+    claim = {"model": "set-diversity", "attribute": "disease", "l": 1, "variant": "frequency"}
     with pytest.raises(ReleaseDamaged, match="cells are not sets"):
         audit(with_claims(generalized, claim))
 
@@ -444,7 +518,9 @@ def drawn(rows: int, p: float, stated: float, own: int = 0, eta: int = 2) -> Rel
         rows=rows,
         attributes=(entry("x", "sensitive", "categorical", "string", DRAWN),),
         tables=(TableEntry(name="records", attributes=("x",)),),
-        guarantees=({"model": "set-diversity", "attribute": "x", "l": eta},),
+        guarantees=(
+            {"model": "set-diversity", "attribute": "x", "l": eta, "variant": "frequency"},
+        ),
         parameters={"sets": {"x": {"p": stated, "eta": eta}}},
     )
     return Release(manifest, {"records": pa.table({"x": column})})
@@ -556,7 +632,13 @@ def with_masses(rows: int, masses: tuple[float, float], d: int, t: float) -> Rel
     column = set_column(
         random_sets(codes, p=p, eta=1, d=d, rng=rng, dtype=np.uint8), pa.array(domain)
     )
-    claim = {"model": "set-closeness", "attribute": "x", "t": t, "prior": "data"}
+    claim = {
+        "model": "set-closeness",
+        "attribute": "x",
+        "t": t,
+        "prior": "data",
+        "distance": "equal",
+    }
     manifest = drawn(rows, p, p).manifest.model_copy(
         update={
             "attributes": (entry("x", "sensitive", "categorical", "string", domain),),
@@ -603,7 +685,7 @@ def by_rating(cells: list[list[str]], *claims: dict[str, object], **stated: obje
 
 DIVERSE = {"model": "set-diversity", "attribute": "x", "l": 2, "variant": "frequency"}
 ANONYMOUS = {"model": "set-anonymity", "attribute": "x", "k": 2}
-CLOSE = {"model": "set-closeness", "attribute": "x", "t": 0.2, "prior": "free"}
+CLOSE = {"model": "set-closeness", "attribute": "x", "t": 0.2, "prior": "free", "distance": "equal"}
 
 
 def test_the_sets_of_rating_are_no_draws():

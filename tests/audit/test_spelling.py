@@ -35,6 +35,8 @@ def slowly(spelled: list[str], labels) -> tuple[list[str], list[tuple[str, str]]
                 exact.extend(members)
             case cells.Range(low, high):
                 ranges.append((low, high))
+            case cells.Null():  # which belongs inside a set
+                return None
     return sorted(exact), sorted(ranges)
 
 

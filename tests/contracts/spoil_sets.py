@@ -300,7 +300,13 @@ def publish_the_same_value_in_clear(folder: Path) -> None:
     value = _members(rows[0][name])[:1]
     write_rows(folder, "records", [row | {name: _cell(value, row[name])} for row in rows])
     _change_draw(folder, name, p=0.01, eta=1)
-    claim = {"model": "set-closeness", "attribute": name, "t": 0.3}
+    claim = {
+        "model": "set-closeness",
+        "attribute": name,
+        "t": 0.3,
+        "distance": "equal",
+        "prior": "free",
+    }
 
     def change(manifest: dict[str, Any]) -> None:
         others = [each for each in manifest["guarantees"] if each.get("attribute") != name]

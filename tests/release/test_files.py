@@ -209,7 +209,7 @@ def test_any_texts_read_back(tmp_path_factory, texts, format):
 def test_sets_read_back(tmp_path, format):
     release = single_column(pa.array(["x"]), "string")
     manifest = release.manifest.model_copy(
-        update={"layout": "sets", "parameters": {"sets": {"x": {"p": 0.5, "eta": 2}}}}
+        update={"layout": "sets", "rows": 3, "parameters": {"sets": {"x": {"p": 0.5, "eta": 2}}}}
     )
     lists = pa.array([["a", "b | c"], None, ["", "null"]], pa.list_(pa.large_string()))
     sets = Release(manifest, {"records": pa.table({"x": lists})})
