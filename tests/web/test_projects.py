@@ -251,3 +251,12 @@ def test_a_project_is_removed_when_someone_is_sure(house, people):
     assert visitor.post(f"/p/{project.id}/remove").status == 422
     assert visitor.post(f"/p/{project.id}/remove", {"sure": "yes"}).status == 200
     assert house.bench.workspace.projects() == []
+
+
+def test_nothing_of_an_upload_that_cannot_be_read_goes_to_a_log(house, caplog):
+    visitor = house.visitor()
+    body = b'--x\r\nContent-Disp"osition: secret\r\n\r\n1\r\n--x--\r\n'
+    answer = visitor.send("/new/upload", body, "multipart/form-data; boundary=x")
+    assert answer.status == 422
+    assert caplog.records == []
+    assert house.notes == []
