@@ -180,3 +180,17 @@ def test_the_policy_comes_with_the_hierarchies_that_it_names(house, people):
     assert packed.namelist() == ["policy.yaml", "hierarchies/column-2.csv"]
     assert house.bench.runner.wait(run, 180).state is State.FINISHED
     assert f'href="{address}/policy.zip"' in visitor.get(address).text
+
+
+def test_the_command_line_names_a_file_in_place_by_its_path(house, people):
+    data = house.bench.workspace.data_folders[0] / "table.csv"
+    data.write_bytes(people)
+    visitor = house.visitor()
+    id = visitor.post("/new/path", {"place": "0:table.csv"}).address.split("/")[2]
+    project = house.bench.workspace.project(id)
+    (run,) = runs_of(project, Kind.INSPECT)
+    assert house.bench.runner.wait(run, 60).state is State.FINISHED
+    visitor.get(f"/p/{id}/data")  # which adopts the draft
+    run = house.bench.runner.submit(project, Kind.PUBLISH)
+    command = visitor.get(f"/p/{id}/runs/{run.id}/command")
+    assert command.text.startswith(f"sfumato anonymize {data} ")

@@ -129,7 +129,8 @@ def _public_page(here: Visit) -> Response:
 
 def command_lines(run: Run, source: str) -> list[str]:
     """Return the commands that do what a run did, without its seed."""
-    data = source if run.data.name.startswith("table.") else str(run.data)
+    is_own = run.data.is_relative_to(run.folder.parent.parent)  # a copy, under a name of ours
+    data = source if is_own else str(run.data)
     key = ["--key-file", KEY_FILE.name] if needs_key(Policy.load(run.policy)) else []
     lines = [
         ["sfumato", "anonymize", data, "--policy", "policy.yaml", "--out", "release", *key],
