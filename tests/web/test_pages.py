@@ -164,3 +164,33 @@ def test_every_page_names_itself_and_its_step():
     assert html.count("aria-current") == 1
     assert '<main id="main"' in html
     assert '<html lang="en">' in html
+
+
+def test_the_policy_comes_with_the_hierarchies_that_it_names(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    for name in ("column-2.csv", "column-3.csv"):  # the second is of a tree that was given up
+        (project.hierarchies / name).write_text("F;any\nM;any\n")
+    form = PolicyForm.load(project)
+    form.set("sex", hierarchy="hierarchies/column-2.csv")
+    form.save(project, check=False)
+    run = house.bench.runner.submit(project, Kind.PUBLISH)
+    address = f"/p/{project.id}/runs/{run.id}"
+    packed = zipfile.ZipFile(io.BytesIO(visitor.get(f"{address}/policy.zip").body))
+    assert packed.namelist() == ["policy.yaml", "hierarchies/column-2.csv"]
+    assert house.bench.runner.wait(run, 180).state is State.FINISHED
+    assert f'href="{address}/policy.zip"' in visitor.get(address).text
+
+
+def test_the_command_line_names_a_file_in_place_by_its_path(house, people):
+    data = house.bench.workspace.data_folders[0] / "table.csv"
+    data.write_bytes(people)
+    visitor = house.visitor()
+    id = visitor.post("/new/path", {"place": "0:table.csv"}).address.split("/")[2]
+    project = house.bench.workspace.project(id)
+    (run,) = runs_of(project, Kind.INSPECT)
+    assert house.bench.runner.wait(run, 60).state is State.FINISHED
+    visitor.get(f"/p/{id}/data")  # which adopts the draft
+    run = house.bench.runner.submit(project, Kind.PUBLISH)
+    command = visitor.get(f"/p/{id}/runs/{run.id}/command")
+    assert command.text.startswith(f"sfumato anonymize {data} ")

@@ -91,16 +91,45 @@ def test_data_of_a_project_stay_in_it_whatever_its_file_says(space):
     found = space.project(project.id)
     assert found is not None
     assert found.data == project.folder / "data" / "secret.csv"
-    content["data"] = {"path": "0:../secret.csv"}
-    path.write_text(json.dumps(content))
-    assert space.project(project.id) is None
+    top = str(space.data_folders[0])
+    for told in ({"folder": top, "path": "../secret.csv"}, {"path": "0:people.csv"},
+                 {"folder": str(space.folder.parent), "path": "secret.csv"}):  # fmt: skip
+        content["data"] = told
+        path.write_text(json.dumps(content))
+        assert space.project(project.id) is None
 
 
 def test_files_that_may_be_opened_in_place(space):
     assert space.listed() == ["0:deep/more.csv", "0:people.csv"]
     folder = space.new_folder("x")
-    project = space.finish(folder, "x", "people.csv", path="0:people.csv")
+    project = space.finish(folder, "x", "people.csv", place="0:people.csv")
     assert project.data == space.data_folders[0] / "people.csv"
+
+
+def test_a_project_never_takes_a_file_of_the_same_name_in_another_folder(space, tmp_path):
+    folder = space.new_folder("x")
+    project = space.finish(folder, "x", "people.csv", place="0:people.csv")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "people.csv").write_text("b\n2\n")
+    both = [tmp_path / "other", tmp_path / "data"]
+    assert Workspace(space.folder, both).project(project.id).data == project.data
+    later = Workspace(space.folder, both[:1])
+    assert later.project(project.id) is None
+    assert later.astray() == [("x", str(tmp_path / "data" / "people.csv"))]
+    assert space.astray() == []
+
+
+def test_a_project_without_its_data_is_told_of(house, people):
+    data = house.bench.workspace.data_folders[0] / "people.csv"
+    data.write_bytes(people)
+    visitor = house.visitor()
+    visitor.post("/new/path", {"place": "0:people.csv"})
+    assert "not where they were" not in visitor.get("/").words
+    data.unlink()
+    page = visitor.get("/")
+    assert page.status == 200
+    assert "not where they were" in page.words
+    assert str(data) in page.words
 
 
 @pytest.mark.parametrize(
@@ -222,3 +251,12 @@ def test_a_project_is_removed_when_someone_is_sure(house, people):
     assert visitor.post(f"/p/{project.id}/remove").status == 422
     assert visitor.post(f"/p/{project.id}/remove", {"sure": "yes"}).status == 200
     assert house.bench.workspace.projects() == []
+
+
+def test_nothing_of_an_upload_that_cannot_be_read_goes_to_a_log(house, caplog):
+    visitor = house.visitor()
+    body = b'--x\r\nContent-Disp"osition: secret\r\n\r\n1\r\n--x--\r\n'
+    answer = visitor.send("/new/upload", body, "multipart/form-data; boundary=x")
+    assert answer.status == 422
+    assert caplog.records == []
+    assert house.notes == []

@@ -20,6 +20,7 @@ from sfumato.web.scheme_fit import Fit
 from sfumato.web.scheme_form import SchemeForm
 from sfumato.web.schemes import SCHEMES
 from sfumato.web.status import State
+from web.form_reader import fields_of, fields_of_scheme
 
 MAIN = ["lgb", "arp", "merging", "slppa", "sensitive-qid"]
 
@@ -397,3 +398,40 @@ def test_runs_of_other_kinds_are_no_previews(house, people):
     for place in ("preview", "recommend"):
         assert visitor.get(f"/p/{project.id}/{place}/{run.id}").status == 404
         assert visitor.post(f"/p/{project.id}/{place}/{run.id}/use").status == 404
+
+
+def test_a_page_that_shows_an_older_policy_neither_saves_nor_publishes(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    roles, protect = f"/p/{project.id}/roles", f"/p/{project.id}/protect"
+    old_roles = fields_of(visitor.get(roles).text, roles)
+    old_protect = fields_of_scheme(visitor.get(protect).text, protect)
+    # in another window a column becomes secret, and its scheme another
+    changed = old_roles | {"role-1": "sensitive", "l-1": "3"}
+    assert visitor.post(roles, changed).status == 200
+    after = project.policy.read_bytes()
+    for address, fields in ((roles, old_roles), (protect, old_protect | {"next": "publish"})):
+        answer = visitor.post(address, fields)
+        assert answer.status == 422
+        assert "the policy was changed since this page was loaded" in answer.words
+        # the page shows what is kept, and can be sent
+        assert fields_of(answer.text, address) == fields_of(visitor.get(address).text, address)
+    assert project.policy.read_bytes() == after
+    assert runs_of(project, Kind.PUBLISH) == []
+
+
+def test_a_preview_of_an_older_policy_does_not_take_the_place_of_the_new_one(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    roles = f"/p/{project.id}/roles"
+    fields = {"scheme": "anatomy", "anatomy-l": "2", "next": "preview"}
+    visitor.post(f"/p/{project.id}/protect", fields)
+    (run,) = runs_of(project, Kind.PREVIEW)
+    shown = fields_of(visitor.get(roles).text, roles)
+    assert visitor.post(roles, shown | {"role-1": "sensitive", "l-1": "3"}).status == 200
+    after = project.policy.read_bytes()
+    answer = visitor.post(f"/p/{project.id}/preview/{run.id}/use", {"next": "publish"})
+    assert answer.status == 422
+    assert "the policy was changed since this preview" in answer.words
+    assert project.policy.read_bytes() == after
+    assert runs_of(project, Kind.PUBLISH) == []

@@ -245,7 +245,7 @@ def test_a_page_of_other_columns_is_refused(opened):
     saved(opened, weight="weight")
     answer = visitor.post(address(project), old | {f"role-{DISEASE}": QI})
     assert answer.status == 422
-    assert "changed since the page was loaded" in answer.words
+    assert "changed since this page was loaded" in answer.words
     assert keys(opened, "disease")["role"] == "sensitive"
 
 

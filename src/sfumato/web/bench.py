@@ -18,7 +18,7 @@ from sfumato.web import frame
 from sfumato.web.forms import Form, read_form
 from sfumato.web.guard import SESSION, Keys
 from sfumato.web.loaded import Shelf
-from sfumato.web.policy_form import adopt_draft
+from sfumato.web.policy_form import StalePageError, adopt_draft
 from sfumato.web.projects import Project, Workspace
 from sfumato.web.questions import Questions
 from sfumato.web.runs import Kind, Run, Runner, run_of, runs_of
@@ -136,7 +136,8 @@ def done(path: str, action: Action, again: Page | None = None) -> Route:
                 if again is None:
                     raise
                 request.state.message = (frame.BAD, str(error))
-                request.state.form = form
+                if not isinstance(error, StalePageError):
+                    request.state.form = form
                 answer = again(here)
                 answer.status_code = 422
                 return answer

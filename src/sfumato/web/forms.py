@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from starlette.requests import ClientDisconnect, Request
 from sfumato.errors import InputError
 from sfumato.web.guard import SESSION, SMALL_BODY, Keys
 
+# it would write what is wrong with a body to stderr, with characters of it
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL + 1)
 FORM_TOKEN: Final = "form_token"
 _MOST_FIELDS: Final = 5_000
 _LONGEST_FIELD: Final = 100_000

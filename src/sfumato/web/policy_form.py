@@ -22,8 +22,12 @@ from sfumato.web.remembered import KEYS_OF_A_ROLE, Remembered
 from sfumato.web.small_files import read_json, write_json, write_text
 
 REASONS: Final = "reasons.json"
-COLUMNS: Final = "columns"  # the field of a form that carries the stamp
+STAMP: Final = "stamp"  # the field of a form that carries the stamp
 _ELSEWHERE: Final = ("attributes", "method", "unit")
+
+
+class StalePageError(InputError):
+    """A form whose page showed another state of the policy; what it says is not to be used."""
 
 
 class PolicyForm:
@@ -63,13 +67,19 @@ class PolicyForm:
 
     @property
     def stamp(self) -> str:
-        """What tells the columns of the policy, and their order: forms name them by number."""
-        return sha256("\0".join(self.attributes).encode()).hexdigest()[:16]
+        """What tells all that the policy says: a form shows it, and names columns by number."""
+        return sha256(self.text().encode()).hexdigest()[:16]
 
     def refuse_other(self, stamp: str) -> None:
-        """Refuse (InputError) a form that was made when the policy had other columns."""
+        """Refuse (StalePageError) a form that was made of another state of the policy.
+
+        It would bring back what was changed since, or publish what its page did not show.
+        """
         if stamp and stamp != self.stamp:
-            raise InputError("the columns have changed since the page was loaded; look again")
+            raise StalePageError(
+                "the policy was changed since this page was loaded, in another window maybe; "
+                "nothing was saved. This page shows what is kept now: make your change again"
+            )
 
     def set(self, name: str, **keys: Any) -> None:
         """Change keys of an attribute; one that becomes None is left out.

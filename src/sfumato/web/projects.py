@@ -11,12 +11,12 @@ import re
 import secrets
 import shutil
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sfumato.errors import InputError
 from sfumato.io.read import SUFFIXES
@@ -131,8 +131,8 @@ class Workspace:
         if content is None or content.get("format") != FORMAT:
             return None
         try:
-            own, place = content["data"].get("own"), content["data"].get("path")
-            data = folder / "data" / Path(own).name if own else self.under_data_folders(place)
+            own = content["data"].get("own")
+            data = folder / "data" / Path(own).name if own else self._in_place(content["data"])
             return Project(
                 folder,
                 str(content["title"]),
@@ -143,6 +143,31 @@ class Workspace:
             )
         except (KeyError, TypeError, AttributeError, InputError):
             return None
+
+    def _in_place(self, told: Mapping[str, Any]) -> Path:
+        """Return the file that a project named with its data folder.
+
+        Never by the folder's number: another start may give other folders, or another order, and
+        the project would publish a file of the same name.
+        """
+        tops = [str(each) for each in self.data_folders]
+        if told.get("folder") not in tops:
+            raise InputError("the data folder of this project was not given")
+        return self.under_data_folders(f"{tops.index(told['folder'])}:{told['path']}")
+
+    def astray(self) -> list[tuple[str, str]]:
+        """Return the projects whose data cannot be found now: title, and where they should be."""
+        found = []
+        for folder in sorted(self.folder.iterdir()):
+            is_ours = ID.fullmatch(folder.name) and not folder.is_symlink()
+            content = read_json(folder / FILE) if is_ours else None
+            if content is None or content.get("format") != FORMAT or self._load(folder) is not None:
+                continue
+            told = content.get("data")
+            place = told if isinstance(told, dict) else {}
+            where = [str(place[key]) for key in ("folder", "path") if place.get(key)]
+            found.append((str(content.get("title")), str(Path(*where)) if where else ""))
+        return found
 
     def new_folder(self, title: str) -> Path:
         """Return a new folder for a project; until `finish` has run it is none."""
@@ -158,9 +183,9 @@ class Workspace:
                 return self.folder / name
 
     def finish(
-        self, folder: Path, title: str, source: str, *, own: str | None = None, path: str = ""
+        self, folder: Path, title: str, source: str, *, own: str | None = None, place: str = ""
     ) -> Project:
-        """Make a project of a folder whose data lie in it as `own`, or in place at `path`."""
+        """Make a project of a folder whose data lie in it as `own`, or in place at `place`."""
         for name in ("runs", HIERARCHIES):
             (folder / name).mkdir(mode=0o700, exist_ok=True)
         write_json(
@@ -169,7 +194,7 @@ class Workspace:
                 "format": FORMAT,
                 "title": _title(title),
                 "source": _title(source),
-                "data": {"own": own} if own else {"path": path},
+                "data": {"own": own} if own else self._told(place),
                 "created": datetime.now(UTC).isoformat(timespec="microseconds"),
             },
         )
@@ -178,6 +203,10 @@ class Workspace:
         if made is None:  # the disk failed just now
             raise InputError("the project was written, and cannot be read; check the disk")
         return made
+
+    def _told(self, place: str) -> dict[str, str]:
+        number, _, path = place.partition(":")
+        return {"folder": str(self.data_folders[int(number)]), "path": path}
 
     def discard(self, folder: Path) -> None:
         """Remove the folder of a project, which must be one of this workspace."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import zipfile
 from collections.abc import Callable
+from io import BytesIO
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -17,13 +19,14 @@ from sfumato.web import frame
 from sfumato.web.bench import Visit, done, shown, to
 from sfumato.web.forms import Form
 from sfumato.web.guard import REPORT_POLICY
-from sfumato.web.projects import Project
+from sfumato.web.projects import HIERARCHIES, POLICY, Project
 from sfumato.web.pseudonym_key import FILE as KEY_FILE
 from sfumato.web.pseudonym_key import needs_key
 from sfumato.web.runs import Kind, Run, runs_of
 from sfumato.web.status import State
 from sfumato.web.work.names import REPORT, REPORT_OF, ZIP
 
+POLICY_ZIP: Final = "policy.zip"
 # What can be fetched of a run, by its last part of the address: never anything else.
 FILES: Final = {
     "release.zip": (ZIP, "application/zip", True),
@@ -42,7 +45,7 @@ def hand_over(here: Visit, run: Run) -> list[Html]:
                 [
                     frame.link_button("Download the release", f"{base}release.zip"),
                     frame.link_button("Read the report", f"{base}report.html", "plain"),
-                    frame.link_button("Download the policy", f"{base}policy.yaml", "plain"),
+                    frame.link_button("Download the policy", f"{base}{_policy_name(run)}", "plain"),
                 ],
                 " ",
             ),
@@ -56,6 +59,32 @@ def hand_over(here: Visit, run: Run) -> list[Html]:
             ),
         ),
     ]
+
+
+def _policy_name(run: Run) -> str:
+    """Return what is fetched as the policy: an archive where it names files of its own."""
+    return POLICY_ZIP if _hierarchy_files(run) else POLICY
+
+
+def _hierarchy_files(run: Run) -> list[str]:
+    """Return the files that the policy of a run names, as it names them."""
+    given = [keys.hierarchy for keys in Policy.load(run.policy).content.attributes.values()]
+    places = sorted({each for each in given if isinstance(each, str)})
+    own = (run.folder / HIERARCHIES).resolve()
+    return [each for each in places if (run.folder / each).resolve().parent == own]
+
+
+def _policy_archive(here: Visit) -> Response:
+    """Return the policy with the hierarchies that it names: without them it cannot be run."""
+    run = here.this_run
+    if run.kind is not Kind.PUBLISH:
+        raise HTTPException(404)
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in (POLICY, *_hierarchy_files(run)):
+            archive.write(run.folder / name, name)
+    headers = {"content-disposition": f'attachment; filename="{here.here.id}-{POLICY_ZIP}"'}
+    return Response(packed.getvalue(), media_type="application/zip", headers=headers)
 
 
 def _public(here: Visit, run: Run) -> Html:
@@ -100,7 +129,8 @@ def _public_page(here: Visit) -> Response:
 
 def command_lines(run: Run, source: str) -> list[str]:
     """Return the commands that do what a run did, without its seed."""
-    data = source if run.data.name.startswith("table.") else str(run.data)
+    is_own = run.data.is_relative_to(run.folder.parent.parent)  # a copy, under a name of ours
+    data = source if is_own else str(run.data)
     key = ["--key-file", KEY_FILE.name] if needs_key(Policy.load(run.policy)) else []
     lines = [
         ["sfumato", "anonymize", data, "--policy", "policy.yaml", "--out", "release", *key],
@@ -136,6 +166,7 @@ def _command(here: Visit) -> Response:
 
 ROUTES: Final[list[BaseRoute]] = [
     *(shown(f"/p/{{project}}/runs/{{run}}/{name}", _file(name)) for name in FILES),
+    shown(f"/p/{{project}}/runs/{{run}}/{POLICY_ZIP}", _policy_archive),
     shown("/p/{project}/runs/{run}/public.html", _public_page),
     done("/p/{project}/runs/{run}/public", make_public),
     shown("/p/{project}/runs/{run}/command", _command),

@@ -15,6 +15,7 @@ from sfumato.datasets import hospital
 from sfumato.errors import InputError, SfumatoError
 from sfumato.io.read import SUFFIXES
 from sfumato.markup import Html, join, table, tag
+from sfumato.reports.page import bullets
 from sfumato.web import frame
 from sfumato.web.bench import Bench, Visit, done, shown, to, told, visit
 from sfumato.web.forms import Form, read_upload
@@ -50,8 +51,22 @@ def home(here: Visit) -> Response:
         tag("p", "From a table about people to a release that you can defend.", class_="lead"),
         _ways(here),
         tag("section", join([tag("h2", "Go on"), opened])) if projects else opened,
+        _astray(here),
         message=told(here),
     )
+
+
+def _astray(here: Visit) -> Html:
+    """Return the projects that cannot be opened now, so that nobody takes them for lost."""
+    found = here.bench.workspace.astray()
+    if not found:
+        return Html("")
+    lines = [f"{title}: {where}" if where else title for title, where in found]
+    words = (
+        "These projects are kept, but their data are not where they were. Put the file back, or "
+        "start `sfumato serve` with its folder as --data-folder."
+    )
+    return tag("div", join([tag("p", words), bullets(lines)]), class_="box warning")
 
 
 def _ways(here: Visit) -> Html:
@@ -119,7 +134,7 @@ def from_path(here: Visit, form: Form) -> Response:
     space, place = here.bench.workspace, form.text("place")
     path = space.under_data_folders(place)
     folder = space.new_folder(path.stem)
-    return _opened(here.bench, space.finish(folder, path.stem, path.name, path=place))
+    return _opened(here.bench, space.finish(folder, path.stem, path.name, place=place))
 
 
 async def from_upload(request: Request) -> Response:

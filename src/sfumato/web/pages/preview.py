@@ -19,7 +19,7 @@ from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.forms import Form
 from sfumato.web.pages.progress import progress_box
 from sfumato.web.pages.runs import method_words
-from sfumato.web.policy_form import PolicyForm
+from sfumato.web.policy_form import STAMP, PolicyForm
 from sfumato.web.runs import Kind, Run, runs_of
 from sfumato.web.status import State
 from sfumato.web.work.names import SAMPLED
@@ -31,7 +31,8 @@ def start_preview(here: Visit, policy: str) -> Response:
         here.bench.runner.cancel(earlier)
         with suppress(InputError):  # it is just ending: the next preview removes it
             here.bench.runner.discard(earlier)
-    run = here.bench.runner.submit(here.here, Kind.PREVIEW, policy=policy)
+    options = {STAMP: PolicyForm.load(here.here).stamp}
+    run = here.bench.runner.submit(here.here, Kind.PREVIEW, options, policy=policy)
     return to(here.address(f"preview/{run.id}"))
 
 
@@ -126,7 +127,13 @@ def adopt(here: Visit, policy: Path) -> None:
 
 def use(here: Visit, form: Form) -> Response:
     """Make the policy of a preview that of the project, and publish if that was asked for."""
-    adopt(here, _of_kind(here).policy)
+    run, now = _of_kind(here), PolicyForm.load(here.here)
+    if now.content != read_yaml(run.policy) and now.stamp != run.options.get(STAMP):
+        raise InputError(
+            "the policy was changed since this preview was made, and would lose that; "
+            "go back to the choice and make another"
+        )
+    adopt(here, run.policy)
     if form.text("next") != "publish":
         return to(here.address("protect"))
     started = here.bench.runner.submit(here.here, Kind.PUBLISH)

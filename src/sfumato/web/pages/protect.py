@@ -15,7 +15,7 @@ from sfumato.web.forms import Form
 from sfumato.web.output_form import read_output
 from sfumato.web.pages.preview import start_preview
 from sfumato.web.pages.scheme_parts import Sent, as_it_is, choice, output_part
-from sfumato.web.policy_form import COLUMNS, PolicyForm
+from sfumato.web.policy_form import STAMP, PolicyForm
 from sfumato.web.runs import Kind
 from sfumato.web.scheme_fields import FieldError
 from sfumato.web.scheme_fit import Fit
@@ -61,7 +61,7 @@ def protect(here: Visit) -> Response:
         ),
         here.form(
             here.address("protect"),
-            frame.hidden(COLUMNS, policy.stamp),
+            frame.hidden(STAMP, policy.stamp),
             tag("fieldset", join([tag("legend", "What to protect against"), *main, *more])),
             output_part(policy, sent),
             tag("p", join(buttons, " ")),
@@ -115,7 +115,7 @@ def _chosen(here: Visit, form: Form) -> PolicyForm:
     if profile is None:
         raise ParameterError("the data were not looked at yet")
     policy = PolicyForm.load(here.here)
-    policy.refuse_other(form.text(COLUMNS))
+    policy.refuse_other(form.text(STAMP))
     name = form.text("scheme", policy.method["name"])
     if name in SCHEMES:
         SchemeForm(SCHEMES[name], policy, Fit(policy.content, profile)).apply(form)

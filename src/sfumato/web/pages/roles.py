@@ -18,7 +18,7 @@ from sfumato.web.bench import Visit, done, shown, to, told
 from sfumato.web.column_values import read_values
 from sfumato.web.forms import Form
 from sfumato.web.pages.role_fields import STEPS_HELP, Sheet, attribute
-from sfumato.web.policy_form import COLUMNS, PolicyForm
+from sfumato.web.policy_form import STAMP, PolicyForm
 from sfumato.web.recode_form import HELP
 from sfumato.web.role_form import Problems, read_roles
 from sfumato.web.runs import Run
@@ -55,7 +55,7 @@ def _page(sheet: Sheet, message: tuple[str, str] | None) -> Response:
         _warnings(sheet.profile["warnings"]),
         here.form(
             here.address("roles"),
-            frame.hidden(COLUMNS, policy.stamp),
+            frame.hidden(STAMP, policy.stamp),
             _buttons(),
             *cards,
             _people(sheet),
@@ -156,7 +156,7 @@ def save(here: Visit, form: Form) -> Response:
     if profile is None or run is None:
         return to(here.address("data"))
     policy = PolicyForm.load(here.here)
-    policy.refuse_other(form.text(COLUMNS))
+    policy.refuse_other(form.text(STAMP))
     before = {each: dict(keys) for each, keys in policy.attributes.items()}
     sheet = Sheet(here, policy, profile, form.fields, {})
     names = [each["name"] for each in profile["columns"]]
