@@ -234,6 +234,8 @@ def _inside(cell: Cell, attribute: Mapping[str, Any], reading: Reading) -> bool:
     domain = attribute.get("domain")
     if reading.paths and (isinstance(cell, Range) or points[0] not in reading.paths):
         return False  # under a hierarchy a cell that is no leaf is a node
+    if isinstance(cell, Exact) and points[0] in reading.labels:
+        return True  # a node that stands for the leaves below it, which are not told
     if isinstance(domain, dict):
         ends = [_end(text_of_json(domain[end]), reading.type) for end in ("min", "max")]
         return all(
