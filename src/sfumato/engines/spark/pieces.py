@@ -55,7 +55,14 @@ class Source:
                     pa.repeat(piece.told[name], own.num_rows) if name in piece.told else own[name]
                     for name in columns
                 ]
-                yield pa.table(cells, names=list(columns)).cast(wanted)
+                try:
+                    rows = pa.table(cells, names=list(columns)).cast(wanted)
+                except pa.ArrowException:  # the message may hold a cell
+                    raise InputError(
+                        f"{piece.file}: it has values that do not fit the types of all files "
+                        "together; write all parts with the same types"
+                    ) from None
+                yield rows
 
 
 def _batches(piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
