@@ -14,6 +14,7 @@ from sfumato.databases.address import Address
 from sfumato.databases.names import parts_of, quoted
 from sfumato.databases.source import Source
 from sfumato.errors import InputError
+from sfumato.release import Release
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,9 @@ def test_servers(text, place, schema):
         "postgresql://h/d?password={0}",
         "postgresql://h/d?sslmode=require&PASSWORD={0}",
         "postgresql://h/d?sslpassword={0}",
+        "postgresql://h/d?x=1;password={0}",
+        "postgresql://h/d?pass%77ord={0}",
+        "host=h dbname=d password={0}",
     ],
 )
 @pytest.mark.parametrize("read", [Address.of, Source.of])
@@ -58,6 +62,17 @@ def test_a_password_is_refused_and_not_repeated(text, read):
     with pytest.raises(InputError, match=r"PGPASSWORD.*pgpass|not an address") as caught:
         read(text.format(secret))
     assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["postgresql+driver://ann:{0}@h/d", " postgresql://ann:{0}@h/d", "mysql://ann:{0}@h/d/s"],
+)
+def test_addresses_of_other_programs_are_no_files(text):
+    for read in (Address.of, Source.of, Release.load):
+        with pytest.raises(InputError, match="unknown kind of database") as caught:
+            read(text.format("hunter2"))
+        assert "hunter2" not in str(caught.value)
 
 
 def test_a_password_of_digits_is_not_taken_for_a_port():

@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.release import atomic
-from sfumato.release.atomic import replacing
+from sfumato.release.atomic import beside, replacing
 
 
 def is_ours(folder: Path) -> bool:
@@ -283,3 +283,14 @@ def test_a_crash_leaves_the_old_or_the_new_and_the_next_run_tidies_up(
     with pytest.raises(InputError, match="exists"):
         make(target, "newer")
     assert found(target) == after
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o700), (0o002, 0o770), (0o077, 0o700)])
+def test_what_is_not_published_is_closed_to_others(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        with beside(tmp_path / "release") as folder:
+            assert folder.stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+    assert list(tmp_path.iterdir()) == []

@@ -20,6 +20,7 @@ import yaml
 from sfumato.audit import audit
 from sfumato.datasets import hospital
 from sfumato.errors import EngineUnavailable, InputError, ReleaseDamaged
+from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.release import in_database
 from sfumato.release.content_digest import content_digest
@@ -365,6 +366,15 @@ def test_nothing_foreign_is_overlooked_in_postgresql(database, generalized, stat
         generalized.save(f"{database}/may", force=True)
 
 
+def test_a_foreign_table_is_kept_even_if_it_is_called_hierarchies(place, anatomized):
+    assert not anatomized.hierarchies
+    anatomized.save(f"{place}/may")
+    Shell(place).run('CREATE TABLE "may"."hierarchies" (mine integer)')
+    with pytest.raises(InputError, match="not replaced"):
+        anatomized.save(f"{place}/may", force=True)
+    assert Shell(place).run('SELECT count(*) FROM "may"."hierarchies"') == [(0,)]
+
+
 def test_a_view_elsewhere_on_the_old_release_stops_the_new_one(database, generalized, anatomized):
     generalized.save(f"{database}/may")
     Shell(database).run('CREATE VIEW public.seen AS SELECT age FROM "may"."records"')
@@ -443,6 +453,23 @@ def test_names_that_duckdb_takes_for_one_are_refused(tmp_path):
         Release(two, {"records": pa.table({"age": ["x"], "Age": ["y"]})}).save(
             f"{tmp_path}/a.duckdb/may"
         )
+
+
+@pytest.mark.parametrize("name", ["clinic", "temp", "system"])
+def test_a_schema_may_be_called_as_a_duckdb_database_is(tmp_path, generalized, anatomized, name):
+    place = f"{tmp_path}/clinic.duckdb/{name}"
+    generalized.save(place)
+    assert same(Release.load(place), generalized)
+    anatomized.save(place, force=True)
+    assert same(Release.load(place), anatomized)
+    rows = read_table(f"{tmp_path}/clinic.duckdb#{name}.sensitive_1")
+    assert rows.num_rows == anatomized.tables["sensitive_1"].num_rows
+
+
+def test_upper_and_lower_case_are_the_same_schema_in_duckdb(tmp_path, generalized):
+    generalized.save(f"{tmp_path}/clinic.duckdb/may")
+    with pytest.raises(InputError, match="exists; use --force"):
+        generalized.save(f"{tmp_path}/clinic.duckdb/May")
 
 
 def test_zero_bytes_are_refused_without_the_text(database):
@@ -590,8 +617,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.parametrize("engine", ["postgresql", "duckdb"])
 def test_a_killed_run_leaves_the_old_release_or_the_new_one(request, tmp_path, engine, anatomized):
+    rows = 10 * anatomized.manifest.rows
     new = Release(
-        anatomized.manifest.model_copy(update={"rows": 10 * anatomized.manifest.rows}),
+        anatomized.manifest.model_copy(update={"rows": rows}),
         {name: pa.concat_tables([table] * 10) for name, table in anatomized.tables.items()},
     )
     new.save(tmp_path / "new")

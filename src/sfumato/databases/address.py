@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import quote, unquote
 
 from sfumato.errors import InputError
 
@@ -38,7 +38,10 @@ _PARTS = re.compile(
     re.IGNORECASE,
 )
 _IN_FILE = re.compile(r"(?P<engine>duckdb|sqlite):(?P<rest>(?!//).+)", re.IGNORECASE | re.DOTALL)
-_SECRETS = frozenset({"password", "sslpassword"})
+_SECRET = re.compile(r"password", re.IGNORECASE)
+# How other programs write addresses: `mysql://…`, `postgresql+driver://…`, `host=… password=…`.
+_OTHERS = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_LIBPQ = re.compile(r"(?:^|\s)(?:ssl)?password\s*=", re.IGNORECASE)
 _NO_PASSWORD = (
     "an address of a database holds no password, which everybody could read in the list of "
     "processes: leave it out, and put it into the variable PGPASSWORD or the file ~/.pgpass"
@@ -72,6 +75,12 @@ class Address:
         text = os.fspath(text)
         if _SERVER.match(text):
             return _on_server(text)
+        if not os.path.lexists(text):
+            # none of ours, and a message about a file of this name would show its password
+            if _LIBPQ.search(text):
+                raise InputError(_NO_PASSWORD)
+            if _OTHERS.match(text):
+                raise InputError(f"unknown kind of database: {_HOW}, or export the table to a file")
         stated = _IN_FILE.fullmatch(text)
         return _in_file(stated["rest"], stated["engine"]) if stated else _in_file(text, None)
 
@@ -115,7 +124,7 @@ def _on_server(text: str) -> Address:
         before = text.rpartition("@")[0]
         raise InputError(_NO_PASSWORD if ":" in before[11:] else f"not an address: {_HOW}")
     options = found["options"]
-    if options and any(key.lower() in _SECRETS for key, _ in parse_qsl(options)):
+    if options and _SECRET.search(unquote(options)):
         raise InputError(_NO_PASSWORD)
     place = "postgresql://"
     place += f"{found['user']}@" if found["user"] else ""

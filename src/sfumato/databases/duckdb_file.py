@@ -71,7 +71,9 @@ def read_duckdb(source: Source) -> pa.Table:
     try:
         with _refusing(source):
             if source.table is not None:
-                asked = f"SELECT * FROM {quoted(*(p for p in source.table if p is not None))}"
+                schema, name = source.table
+                named = (name,) if schema is None else (_catalog(connection), schema, name)
+                asked = f"SELECT * FROM {quoted(*named)}"
             else:
                 asked = _one_select(source)
             found = connection.sql(asked)
@@ -79,6 +81,12 @@ def read_duckdb(source: Source) -> pa.Table:
             return pa.RecordBatchReader.from_stream(found).read_all()
     finally:
         connection.close()
+
+
+def _catalog(connection: Any) -> str:
+    """Return what DuckDB calls the file: a schema of that name is told from it by both names."""
+    name: str = connection.execute("SELECT current_database()").fetchall()[0][0]
+    return name
 
 
 def _one_select(source: Source) -> str:
@@ -98,7 +106,8 @@ def duckdb_session(address: Address, *, writing: bool) -> Iterator[DuckdbSession
     try:
         with _refusing(address):
             connection.execute("BEGIN TRANSACTION")
-        yield DuckdbSession(address, connection)
+            session = DuckdbSession(address, connection, _catalog(connection))
+        yield session
         if writing:
             with _refusing(address):
                 connection.execute("COMMIT")
@@ -113,12 +122,14 @@ class DuckdbSession:
 
     keeps_zero_bytes = True
 
-    def __init__(self, address: Address, connection: Any) -> None:
-        self._address, self._connection = address, connection
+    def __init__(self, address: Address, connection: Any, catalog: str) -> None:
+        self._address, self._connection, self._catalog = address, connection, catalog
 
     def holdings(self, schema: str) -> Holdings | None:
-        """Return what a schema holds."""
-        named = f"schema_name = {literal(schema)} AND database_name = current_database()"
+        """Return what a schema holds; upper and lower case are the same in DuckDB."""
+        named = (
+            f"lower(schema_name) = lower({literal(schema)}) AND database_name = current_database()"
+        )
         if not self._ask(f"SELECT 1 FROM duckdb_schemas() WHERE {named}"):
             return None
         tables = self._ask(f"SELECT table_name FROM duckdb_tables() WHERE {named}")
@@ -135,7 +146,7 @@ class DuckdbSession:
     def rows(self, schema: str, table: str) -> Iterator[pa.Table]:
         """Yield the rows of a table in pieces."""
         with _refusing(self._address):
-            found = self._connection.sql(f"SELECT * FROM {quoted(schema, table)}")
+            found = self._connection.sql(f"SELECT * FROM {self._named(schema, table)}")
             batches = pa.RecordBatchReader.from_stream(found)
             # without rows there would be no batch, and nobody would know the columns
             yield batches.schema.empty_table()
@@ -159,7 +170,7 @@ class DuckdbSession:
 
     def make_schema(self, schema: str) -> None:
         """Create a schema."""
-        self._run(f"CREATE SCHEMA {quoted(schema)}")
+        self._run(f"CREATE SCHEMA {self._named(schema)}")
 
     def write(
         self,
@@ -171,21 +182,24 @@ class DuckdbSession:
     ) -> None:
         """Create a table and fill it."""
         listed = ", ".join(f"{quoted(name)} {sql}" for name, sql in columns.items())
-        self._run(f"CREATE TABLE {quoted(schema, table)} ({listed})")
+        self._run(f"CREATE TABLE {self._named(schema, table)} ({listed})")
         with _refusing(self._address):
             for piece in pieces:
                 self._connection.register(_ARRIVING, pa.Table.from_batches([piece], form))
                 self._connection.execute(
-                    f"INSERT INTO {quoted(schema, table)} SELECT * FROM {quoted(_ARRIVING)}"
+                    f"INSERT INTO {self._named(schema, table)} SELECT * FROM {quoted(_ARRIVING)}"
                 )
                 self._connection.unregister(_ARRIVING)
 
     def replace(self, schema: str, old: Sequence[str], new: Mapping[str, str]) -> None:
         """Put new tables into the place of old ones."""
         for name in old:
-            self._run(f"DROP TABLE {quoted(schema, name)}")
+            self._run(f"DROP TABLE {self._named(schema, name)}")
         for first, last in new.items():
-            self._run(f"ALTER TABLE {quoted(schema, first)} RENAME TO {quoted(last)}")
+            self._run(f"ALTER TABLE {self._named(schema, first)} RENAME TO {quoted(last)}")
+
+    def _named(self, *names: str) -> str:
+        return quoted(self._catalog, *names)
 
     def _run(self, statement: str) -> None:
         with _refusing(self._address):

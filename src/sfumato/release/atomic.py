@@ -55,13 +55,17 @@ def replacing(target: Path, *, force: bool, is_ours: Callable[[Path], bool]) -> 
 def beside(target: Path) -> Iterator[Path]:
     """Yield an empty folder beside `target` that is gone when the block ends, however it ends.
 
-    What a dead run left there is removed by the next run that replaces the target.
+    It holds what is not published: others cannot look into it, nor can the group unless new folders
+    are open for it to write. What a dead run left there is removed by the next run that replaces
+    the target.
     """
     place = Path(os.path.realpath(target))
     if not place.parent.is_dir():
         raise InputError(f"'{target.parent}' is not a folder; create it first")
     folder, lock = _locked_sibling(place)
     try:
+        mode = folder.stat().st_mode
+        folder.chmod(mode & (0o770 if mode & 0o020 else 0o700))
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -128,7 +128,9 @@ def _is_release(here: Session, address: Address, found: Holdings) -> bool:
         manifest = Manifest.from_json(_text_of_manifest(here, _schema(address)).encode())
     except ReleaseDamaged:
         return False
-    known = {MANIFEST, HIERARCHIES, *(entry.name for entry in manifest.tables)}
+    known = {MANIFEST, *(entry.name for entry in manifest.tables)}
+    if "hierarchies" in manifest.parameters:  # without them, a table of that name is foreign
+        known.add(HIERARCHIES)
     return known >= found.tables
 
 

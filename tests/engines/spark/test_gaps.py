@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engines.spark import session
@@ -13,7 +15,7 @@ from sfumato.engines.spark.pieces import listed
 from sfumato.errors import EngineUnavailable, InputError, ParameterError
 from sfumato.methods import METHODS, Method
 
-from .conftest import QUASI
+from .conftest import QUASI, people
 
 MONDRIAN = QUASI % ("", "{name: mondrian, k: 4}")
 ASKING = {
@@ -104,3 +106,19 @@ def test_a_dictionary_column_keeps_its_type():
     dtype = pa.dictionary(pa.int8(), pa.string())
     assert values.cells(dtype).type == dtype
     assert values.cells(dtype).to_pylist() == ["a", "b"]
+
+
+def test_an_order_of_categories_that_only_the_rows_tell_is_refused(no_session, written, tmp_path):
+    data, policy = written(MONDRIAN)
+    table = people(100)
+    jobs = pa.array(["nurse", "cook", "clerk", "smith", "judge"])
+    codes = pc.index_in(table["job"], jobs).combine_chunks()
+    column = pa.DictionaryArray.from_arrays(codes, jobs, ordered=True)
+    at = table.column_names.index("job")
+    pq.write_table(table.set_column(at, "job", column), data)
+    with pytest.raises(EngineUnavailable, match="order of the categories of 'job'"):
+        anonymize(data, policy, tmp_path / "release")
+    stated = "job: {role: quasi-identifier, order: [nurse, cook, clerk, smith, judge]}"
+    policy.write_text(MONDRIAN.replace("job: {role: quasi-identifier}", stated))
+    with pytest.raises(AssertionError, match="Spark was started"):
+        anonymize(data, policy, tmp_path / "release")

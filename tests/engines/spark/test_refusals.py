@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.spark import coding, dictionaries
+from sfumato.engines.spark import coding, dictionaries, pieces
 from sfumato.engines.spark.anonymize import anonymize
 from sfumato.engines.spark.exchange import each_task, exchange
-from sfumato.errors import EngineUnavailable, Infeasible, SchemaError
+from sfumato.errors import EngineUnavailable, Infeasible, InputError, SchemaError
 
 from .conftest import QUASI, people
 
@@ -111,3 +111,18 @@ def test_data_that_change_on_the_way_are_refused(written):
     table = coding.TableCoding(None, {}, {"job": recoded}, ("job",))
     with pytest.raises(coding.InputError, match="has changed"):
         table._coded(pa.table({"job": ["b"]}))
+
+
+def test_a_file_that_is_replaced_between_two_readings_is_refused(written):
+    data, _ = written("mondrian", rows=100)
+    source = pieces.listed(data)
+    assert sum(rows.num_rows for rows in source.read(0, ["age"])) == 100
+    # as many rows and the same values, in which two people have one name
+    names = people(100)["name"].to_pylist()
+    again = people(100).set_column(0, "name", pa.array([names[1], *names[1:]]))
+    pq.write_table(again, data, row_group_size=300)
+    with pytest.raises(InputError, match="changed while it was read"):
+        next(source.read(0, ["age"]))
+    data.unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        next(source.read(0, ["age"]))

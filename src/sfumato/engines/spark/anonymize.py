@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from sfumato.audit.parts import added
 from sfumato.databases.address import Address
-from sfumato.engines.spark.coding import TableCoding, counted_columns, table_coding
+from sfumato.engines.spark.coding import (
+    TableCoding,
+    counted_columns,
+    refuse_unknown_orders,
+    table_coding,
+)
 from sfumato.engines.spark.dictionaries import raw_values
 from sfumato.engines.spark.exchange import each_task
 from sfumato.engines.spark.gaps import refuse_gaps, refuse_options
@@ -104,6 +109,7 @@ def anonymize(
         with stages.stage("listing the data"):
             source = listed(data)
             schema = schema.aligned(source.schema.names)
+            refuse_unknown_orders(source, schema, rules.recoding())
         with stages.stage("starting Spark"):
             opened = spark_session(master, settings)
             session = opened.__enter__()

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from sfumato.engines.spark.dictionaries import RawValues
 from sfumato.engines.spark.pieces import Source
-from sfumato.errors import InputError
+from sfumato.errors import EngineUnavailable, InputError
 from sfumato.jobs.recode import about_recoding
 from sfumato.predicates.flags import flagged
 from sfumato.predicates.parse import parse
 from sfumato.recoding import Steps, recode, with_orders
-from sfumato.schema import Role, Schema
+from sfumato.schema import Kind, Role, Schema
 from sfumato.schema.distinct import distinct
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
@@ -135,6 +135,25 @@ def counted_columns(source: Source, schema: Schema, steps: Steps) -> list[str]:
         if attribute.is_published:
             refuse_type(source.schema.field(attribute.name).type, attribute.name)
     return [each.name for each in schema if each.is_published or each.name in steps]
+
+
+def refuse_unknown_orders(source: Source, schema: Schema, steps: Steps) -> None:
+    """Refuse (EngineUnavailable) categories whose order stands in the rows alone.
+
+    Values are collected without their dictionaries; in another order, ranges, distances and rules
+    such as `stage > 'II'` would mean something else.
+    """
+    for name in counted_columns(source, schema, steps):
+        dtype, attribute = source.schema.field(name).type, schema[name]
+        if not pa.types.is_dictionary(dtype) or not dtype.ordered:
+            continue
+        is_known = attribute.order is not None or attribute.kind is Kind.CATEGORICAL
+        if not is_known or name in steps:
+            raise EngineUnavailable(
+                f"--engine spark does not know the order of the categories of '{name}', which "
+                "stands in the rows: state the `order` (and no `recode`), or leave out "
+                "--engine spark"
+            )
 
 
 def _read_by_flags(schema: Schema) -> set[str]:

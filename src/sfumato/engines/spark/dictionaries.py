@@ -16,7 +16,7 @@ from sfumato.engines.spark.exchange import exchange, from_bytes, to_bytes
 from sfumato.engines.spark.pieces import Source
 from sfumato.errors import EngineUnavailable
 from sfumato.schema.distinct import distinct
-from sfumato.schema.kinds import value_type
+from sfumato.schema.kinds import comparable_type, value_type
 from sfumato.schema.text import from_texts, to_texts
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class RawValues:
     def cells(self, dtype: pa.DataType) -> pa.ChunkedArray:
         """Return every value once, as a column of the type that was read."""
         if not pa.types.is_dictionary(dtype):
-            return pa.chunked_array([self.values], dtype)
+            # other layouts of text, which values do not have
+            return pa.chunked_array([self.values.cast(dtype)], dtype)
         order = pa.array(np.arange(len(self.values)), dtype.index_type)
         entries = self.values.cast(dtype.value_type)
         return pa.chunked_array(
@@ -120,7 +121,11 @@ def _buckets(counted: pa.Table) -> npt.NDArray[np.uint64]:
 def _raw(rows: pa.Table, source: Source, name: str) -> RawValues:
     missing = pc.is_null(rows["text"])
     known = rows.filter(pc.invert(missing)).sort_by("text")
-    values = from_texts(known["text"].combine_chunks(), value_type(source.schema.field(name).type))
+    dtype = value_type(source.schema.field(name).type)
+    if pa.types.is_null(dtype):  # a column in which nothing is there
+        values = pa.nulls(0)
+    else:
+        values = from_texts(known["text"].combine_chunks(), comparable_type(dtype)).cast(dtype)
     counts = np.append(
         known["rows"].to_numpy(), pc.sum(rows.filter(missing)["rows"]).as_py() or 0
     ).astype(np.int64)

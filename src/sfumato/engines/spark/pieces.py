@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,12 +26,16 @@ _TASKS = 16
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A row group of a file, and what the folders around the file tell of its rows."""
+    """A row group of a file, and what the folders around the file tell of its rows.
+
+    `state` is that of the file when it was listed: its size, and when it was changed last.
+    """
 
     file: str
     group: int
     rows: int
     told: Mapping[str, pa.Scalar]
+    state: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +55,41 @@ class Source:
                     pa.repeat(piece.told[name], own.num_rows) if name in piece.told else own[name]
                     for name in columns
                 ]
-                yield pa.table(cells, names=list(columns)).cast(wanted)
+                try:
+                    rows = pa.table(cells, names=list(columns)).cast(wanted)
+                except pa.ArrowException:  # the message may hold a cell
+                    raise InputError(
+                        f"{piece.file}: it has values that do not fit the types of all files "
+                        "together; write all parts with the same types"
+                    ) from None
+                yield rows
 
 
 def _batches(piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
     if not columns:
         yield pa.table({"": pa.nulls(piece.rows)})  # only how many rows there are counts
         return
+    _refuse_changed(piece)
     with pq.ParquetFile(piece.file) as file:
         for batch in file.iter_batches(
             _BATCH_ROWS, row_groups=[piece.group], columns=list(columns)
         ):
             yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
+
+
+def _refuse_changed(piece: Piece) -> None:
+    """Refuse (InputError) a file that is not the one that was listed.
+
+    Identifiers, dictionaries and codes are read at different times, and must be of the same rows.
+    """
+    try:
+        status = Path(piece.file).stat()
+    except OSError as error:
+        words = error.strerror or "I/O error"
+        raise InputError(f"{piece.file}: cannot be read ({words})") from None
+    # a file may have another number on another machine
+    if (status.st_size, status.st_mtime_ns) != piece.state:
+        raise InputError(f"{piece.file}: the file was changed while it was read; run again")
 
 
 def listed(path: str | os.PathLike[str]) -> Source:
@@ -83,7 +111,13 @@ def listed(path: str | os.PathLike[str]) -> Source:
         raise InputError(f"{path}: cannot be read ({error.strerror or 'I/O error'})") from None
     told = partition_columns(cells, [1] * len(parts))
     pieces = [
-        Piece(str(part.path.resolve()), at, size, {name: told[name][number] for name in told})
+        Piece(
+            str(part.path.resolve()),
+            at,
+            size,
+            {name: told[name][number] for name in told},
+            part.state[1:],
+        )
         for number, part in enumerate(parts)
         for at, size in enumerate(part.groups)
         if size
