@@ -136,12 +136,19 @@ def test_parameters_without_a_field_stay_while_the_scheme_does(tmp_path):
         ("mondrian", {"k": "101"}, "from 2 to 100"),
         ("slppa", {"beta": "0.1"}, "0.25"),
         ("lgb", {"l_2": "many"}, "must be a number"),
+        ("lgb", {"l_2": "", "t_2": "1"}, "from 0.0001 and below 1"),
+        ("mondrian", {"l_2": "", "t_2": "0"}, "from 0.0001 and below 1"),
     ],
 )
 def test_what_the_data_do_not_allow_is_refused_with_the_range(tmp_path, scheme, typed, words):
     form = policy(tmp_path)
     with pytest.raises(ParameterError, match=re.escape(words)):
         applied(form, scheme, **typed)
+
+
+def test_a_closeness_just_below_one_is_taken(tmp_path):
+    content = applied(policy(tmp_path), "lgb", l_2="", t_2="0.99995")
+    assert content["attributes"]["disease"]["t"] == 0.99995
 
 
 def test_leaving_rows_out_makes_more_possible(tmp_path):
