@@ -192,6 +192,24 @@ def test_a_file_that_is_no_hierarchy_changes_nothing(opened):
         assert [each.name for each in project.hierarchies.iterdir()] == ["column-3.csv"]
 
 
+def test_a_hierarchy_of_another_column_does_not_take_the_place_of_its_own(opened):
+    visitor, project = opened
+    visitor.get(at(project, DISEASE))
+    visitor.upload(at(project, DISEASE, "/upload"), "good.csv", b"Flu;A;*\nHIV;B;*\n")
+    kept = (project.hierarchies / "column-3.csv").read_bytes()
+    answer = visitor.upload(at(project, DISEASE, "/upload"), "jobs.csv", b"Baker;A;*\nSmith;B;*\n")
+    assert answer.status == 422
+    assert "0 of 4 values of 'disease' match a line of 'jobs.csv'" in answer.words
+    assert (project.hierarchies / "column-3.csv").read_bytes() == kept
+    # where there was none, none is kept either
+    answer = visitor.upload(at(project, AGE, "/upload"), "jobs.csv", b"Baker;A;*\nSmith;B;*\n")
+    assert answer.status == 422
+    assert [each.name for each in project.hierarchies.iterdir()] == ["column-3.csv"]
+    # one value that matches is enough: the others are listed, to be mended
+    answer = visitor.upload(at(project, DISEASE, "/upload"), "some.csv", b"Flu;A;*\nBaker;B;*\n")
+    assert "3 of 4 values have no line" in answer.words
+
+
 def test_an_upload_needs_the_form_token(opened, house):
     visitor, project = opened
     visitor.get(at(project, DISEASE))

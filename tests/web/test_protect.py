@@ -136,12 +136,19 @@ def test_parameters_without_a_field_stay_while_the_scheme_does(tmp_path):
         ("mondrian", {"k": "101"}, "from 2 to 100"),
         ("slppa", {"beta": "0.1"}, "0.25"),
         ("lgb", {"l_2": "many"}, "must be a number"),
+        ("lgb", {"l_2": "", "t_2": "1"}, "from 0.0001 and below 1"),
+        ("mondrian", {"l_2": "", "t_2": "0"}, "from 0.0001 and below 1"),
     ],
 )
 def test_what_the_data_do_not_allow_is_refused_with_the_range(tmp_path, scheme, typed, words):
     form = policy(tmp_path)
     with pytest.raises(ParameterError, match=re.escape(words)):
         applied(form, scheme, **typed)
+
+
+def test_a_closeness_just_below_one_is_taken(tmp_path):
+    content = applied(policy(tmp_path), "lgb", l_2="", t_2="0.99995")
+    assert content["attributes"]["disease"]["t"] == 0.99995
 
 
 def test_leaving_rows_out_makes_more_possible(tmp_path):
@@ -435,3 +442,43 @@ def test_a_preview_of_an_older_policy_does_not_take_the_place_of_the_new_one(hou
     assert "the policy was changed since this preview" in answer.words
     assert project.policy.read_bytes() == after
     assert runs_of(project, Kind.PUBLISH) == []
+
+
+def test_a_hierarchy_file_that_changed_makes_pages_and_previews_stale(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    roles, protect = f"/p/{project.id}/roles", f"/p/{project.id}/protect"
+    tree = f"/p/{project.id}/hierarchy/2"
+    visitor.get(tree)
+    assert visitor.upload(f"{tree}/upload", "sex.csv", b"F;A;*\nM;A;*\n").status == 200
+    chosen = {"scheme": "anatomy", "anatomy-l": "2"}
+    # a preview of the policy as it is, and one of another
+    assert visitor.post(protect, chosen).status == 200
+    for scheme in ("anatomy", "mondrian"):
+        use = visitor.post(protect, {"scheme": scheme, "next": "preview"}).address + "/use"
+        old_roles = fields_of(visitor.get(roles).text, roles)
+        old_protect = fields_of_scheme(visitor.get(protect).text, protect)
+        before = project.policy.read_bytes()
+        label = f"{scheme};*"
+        visitor.upload(f"{tree}/upload", "sex.csv", f"F;{label}\nM;{label}\n".encode())
+        assert project.policy.read_bytes() == before  # its name in the policy is the same
+        for address, fields in ((roles, old_roles), (protect, old_protect)):
+            assert "was changed since this page" in visitor.post(address, fields).words
+        answer = visitor.post(use, {"next": "publish"})
+        assert answer.status == 422
+        assert "the policy was changed since this preview" in answer.words
+    assert runs_of(project, Kind.PUBLISH) == []
+
+
+def test_a_preview_that_was_kept_can_still_be_published(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    visitor.get(f"/p/{project.id}/protect")
+    fields = {"scheme": "anatomy", "anatomy-l": "2", "next": "preview"}
+    visitor.post(f"/p/{project.id}/protect", fields)
+    (run,) = runs_of(project, Kind.PREVIEW)
+    use = f"/p/{project.id}/preview/{run.id}/use"
+    assert visitor.post(use).status == 200
+    assert PolicyForm.load(project).method["name"] == "anatomy"
+    assert visitor.post(use, {"next": "publish"}).status == 200
+    assert len(runs_of(project, Kind.PUBLISH)) == 1

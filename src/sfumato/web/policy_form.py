@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,8 +67,15 @@ class PolicyForm:
 
     @property
     def stamp(self) -> str:
-        """What tells all that the policy says: a form shows it, and names columns by number."""
-        return sha256(self.text().encode()).hexdigest()[:16]
+        """What tells all that the policy says, its hierarchy files too, which keep their names.
+
+        A form shows it, and names columns by number.
+        """
+        said = sha256(self.text().encode())
+        for keys in self.attributes.values():
+            if isinstance(keys.get("hierarchy"), str):
+                said.update(_digest(self.folder / keys["hierarchy"]))
+        return said.hexdigest()[:16]
 
     def refuse_other(self, stamp: str) -> None:
         """Refuse (StalePageError) a form that was made of another state of the policy.
@@ -163,6 +170,15 @@ class PolicyForm:
             self.remembered.note(read_yaml(project.policy), self.content)
         write_text(project.policy, self.text())
         self.remembered.save(project.folder)
+
+
+def _digest(path: Path) -> bytes:
+    """Return the digest of a file; one of nothing where it cannot be read, which a run tells."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").digest()
+    except (OSError, ValueError):
+        return sha256().digest()
 
 
 def adopt_draft(project: Project, draft: Path, reasons: Mapping[str, str]) -> None:

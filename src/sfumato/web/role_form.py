@@ -100,8 +100,8 @@ class _One:
         l_value, t_value = self._number("l"), self._number("t")
         if l_value is not None and l_value < 2:
             self.wrong("l", "l is 2 or more: with 1, nothing is hidden")
-        if t_value is not None and not 0 < t_value <= 1:
-            self.wrong("t", "t lies above 0, and is at most 1")
+        if t_value is not None and not 0 < t_value < 1:
+            self.wrong("t", "t lies above 0 and below 1: with 1, nothing is hidden")
         found: dict[str, Any] = {"l": l_value, "t": t_value}
         # what only steers an l or t goes with the one that was emptied
         if l_value is None and self.now.get("l") is not None:

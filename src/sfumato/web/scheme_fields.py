@@ -92,8 +92,7 @@ def _number(form: Form, field: Field, *, is_free: bool) -> int | float:
     whole = int(number) if field.is_whole else number
     if is_free and field.knob is not None and field.knob.key in ("l", "beta"):
         return whole
-    high = field.range.high
-    if number < field.range.low or (high is not None and number > high):
+    if not field.range.holds(number):
         raise FieldError(
             field.name, f"“{field.label}” cannot be {number:g}; it may be {field.range.words()}"
         )

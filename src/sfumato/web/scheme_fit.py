@@ -40,12 +40,16 @@ _SPANNED: Final = ("mondrian", "full-domain")  # what keeps a `min_width`
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What a number may be: None where the data do not say; `is_empty` where none will do."""
+    """What a number may be: None where the data do not say; `is_empty` where none will do.
+
+    `is_below`: the high end is none of it.
+    """
 
     low: int | float
     high: int | float | None = None
     why: str = ""
     is_empty: bool = False
+    is_below: bool = False
 
     def words(self) -> str:
         """Return the range for people to read.
@@ -57,8 +61,14 @@ class Range:
             return self.why
         ends = f"{self.low:g} or more"
         if self.high is not None:
-            ends = f"from {self.low:g} to {self.high:g}"
+            ends = f"from {self.low:g} {'and below' if self.is_below else 'to'} {self.high:g}"
         return f"{ends}: {self.why}" if self.why else ends
+
+    def holds(self, value: int | float) -> bool:
+        """Whether the value lies in the range, as far as the data say."""
+        if value < self.low:
+            return False
+        return self.high is None or value < self.high or (value == self.high and not self.is_below)
 
     def nearest(self, value: int | float) -> int | float:
         """Return the value, or the end of the range that is nearest."""

@@ -118,7 +118,7 @@ class SchemeForm:
         span = self.fit.of_l(self.scheme, name, may_be_flagged=name in self.earlier)
         asked = self._asked(name, span)
         likely = "how many values a secret may be, at least"
-        close = "how far a guess may move, from 0 to 1; the smaller, the safer"
+        close = "how far a guess may move; the smaller, the safer, and 1 protects nothing"
         or_close = "or closeness (t)"
         variant = self.policy.attributes[name].get("variant", self._stated.get("variant"))
         is_whole = variant not in ("entropy", "recursive")
@@ -127,7 +127,12 @@ class SchemeForm:
                 self.field_of("l", name), "Possible values (l)", likely, asked["l"], span, is_whole
             ),
             "t": Field(
-                self.field_of("t", name), or_close, close, asked["t"], Range(0.0001, 1), False
+                self.field_of("t", name),
+                or_close,
+                close,
+                asked["t"],
+                Range(0.0001, 1, is_below=True),
+                False,
             ),
         }
         return [fields[key] for key in self.scheme.each]

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from sfumato.errors import HierarchyError, InputError, SfumatoError
+from sfumato.jobs.check import hierarchy_report
 from sfumato.markup import Html, join, tag
 from sfumato.reports.page import name as shown_name
 from sfumato.reports.page import note
@@ -24,6 +25,7 @@ from sfumato.web import frame
 from sfumato.web.bench import Bench, Visit, done, shown, to, told, visit
 from sfumato.web.builder_form import BUILDERS, builders_for, fields_of, spec_of
 from sfumato.web.column_values import ColumnValues, read_values
+from sfumato.web.count_words import counted
 from sfumato.web.forms import Form, read_upload
 from sfumato.web.hierarchy_levels import attribute_of, built_hierarchy, lacks_of, levels_of
 from sfumato.web.pages import hierarchy_parts as parts
@@ -328,13 +330,26 @@ def _uploaded(subject: Subject, form: Form) -> Response:
     if form.file is None or not form.file.stat().st_size:
         raise InputError("choose a file that is not empty")
     try:
-        Hierarchy.read_csv(form.file)
+        given = Hierarchy.read_csv(form.file)
     except HierarchyError as error:
         # the file's own name, not the one that it has here for a moment
         raise HierarchyError(str(error).replace(form.file.name, form.file_name)) from None
+    _refuse_foreign(subject, given, form.file_name)
     form.file.replace(subject.file)
     subject.keep(subject.file_key)
     return to(subject.address)
+
+
+def _refuse_foreign(subject: Subject, given: Hierarchy, file_name: str) -> None:
+    """Refuse (InputError) a hierarchy of another column: one that has none of the values."""
+    if subject.found is None or not len(subject.found.values):
+        return
+    count = len(subject.found.values)
+    if len(hierarchy_report(subject.found.values, given).missing) == count:
+        raise InputError(
+            f"0 of {counted(count, 'value')} of '{subject.name}' match a line of '{file_name}': "
+            "is it the file of another column? Nothing was changed"
+        )
 
 
 _ADDRESS: Final = "/p/{project}/hierarchy/{number:int}"

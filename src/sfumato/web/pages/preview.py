@@ -128,7 +128,9 @@ def adopt(here: Visit, policy: Path) -> None:
 def use(here: Visit, form: Form) -> Response:
     """Make the policy of a preview that of the project, and publish if that was asked for."""
     run, now = _of_kind(here), PolicyForm.load(here.here)
-    if now.content != read_yaml(run.policy) and now.stamp != run.options.get(STAMP):
+    # the policy that it was made of, or its own, kept already; each with the hierarchies it had
+    its_own = PolicyForm(read_yaml(run.policy), run.folder, now.reasons).stamp
+    if now.stamp not in (its_own, run.options.get(STAMP)):
         raise InputError(
             "the policy was changed since this preview was made, and would lose that; "
             "go back to the choice and make another"

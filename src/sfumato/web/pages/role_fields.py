@@ -93,7 +93,7 @@ def attribute(
         ),
         _entry(
             sheet, "t", place, _of("Distance from all (t)", column), own.get("t"),
-            "how far a group's values may lie from everybody's; above 0, at most 1",
+            "how far a group's values may lie from everybody's; above 0 and below 1",
             class_="for-role for-secret", type="number", min=0, max=1, step="any",
         ),
         _choice(
