@@ -1,1 +1,1 @@
-"""Each paper's procedure in plain pandas, some simplified: what one would write first. No code of ours."""
+"""Each paper's procedure in plain pandas, some simplified: what one would write first."""
