@@ -280,6 +280,26 @@ def test_what_is_no_value_is_told_with_its_field(tmp_path, scheme, typed, field)
     assert told.value.field == field
 
 
+@pytest.mark.parametrize("scheme", ["lgb", "sensitive-qid", "rating"])
+def test_a_secret_that_nothing_protects_is_told_beside_its_field(tmp_path, scheme):
+    with pytest.raises(FieldError, match="'disease' is secret, and nothing protects it") as told:
+        applied(policy(tmp_path), scheme, l_2="", t_2="")
+    assert told.value.field == f"{scheme}-l-2"
+    if scheme != "rating":
+        assert (
+            "l" not in applied(policy(tmp_path), scheme, l_2="", t_2="0.3")["attributes"]["disease"]
+        )
+
+
+def test_what_is_not_secret_or_protected_otherwise_needs_neither_l_nor_t(tmp_path):
+    assert "l" not in applied(policy(tmp_path), "mondrian", l_2="", t_2="")["attributes"]["disease"]
+    # known and not ticked as secret
+    applied(policy(tmp_path), "sensitive-qid", l_0="", t_0="")
+    by_sets = policy(tmp_path, "sensitive-qid", disease={"role": "sensitive", "k": 3})
+    by_sets.set_method("sensitive-qid")
+    assert applied(by_sets, "sensitive-qid", l_2="", t_2="")["attributes"]["disease"]["k"] == 3
+
+
 def test_a_scheme_that_comes_back_has_its_parameters(tmp_path):
     form = policy(tmp_path)
     form.set("disease", l=2.5, variant="entropy")
@@ -329,6 +349,21 @@ def test_a_wrong_parameter_is_told_beside_its_field(house, people):
     assert answer.status == 422
     assert 'id="problem-slicing-columns"' in answer.text
     assert 'name="slicing-columns" value="[[age"' in answer.text
+
+
+def test_clearing_both_l_and_t_is_told_on_the_page_and_not_saved(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    address = f"/p/{project.id}/protect"
+    assert visitor.post(address, {"scheme": "lgb"}).status == 200
+    before = project.policy.read_bytes()
+    fields = fields_of_scheme(visitor.get(address).text, address)
+    (own,) = [key for key in fields if key.startswith("lgb-l-")]
+    cleared = {own: "", own.replace("-l-", "-t-"): ""}
+    answer = visitor.post(address, fields | cleared)
+    assert answer.status == 422
+    assert "nothing protects it" in answer.text.split(f'id="problem-{own}">')[1].split("</span>")[0]
+    assert project.policy.read_bytes() == before
 
 
 def test_the_page_shows_plain_words_ranges_and_terms(house, people):
