@@ -34,7 +34,7 @@ def protect(here: Visit) -> Response:
     if profile is None:
         return to(here.address("data"))
     policy = PolicyForm.load(here.here)
-    forms = forms_of(policy, Fit(policy.content, profile))
+    forms = forms_of(policy, Fit(policy.content, profile, here.here.data))
     typed: Form | None = getattr(here.request.state, "form", None)
     chosen = policy.method["name"] if typed is None else typed.text("scheme")
     sent = Sent(chosen, typed, getattr(here.request.state, "wrong", {}))
@@ -118,7 +118,7 @@ def _chosen(here: Visit, form: Form) -> PolicyForm:
     policy.refuse_other(form.text(STAMP))
     name = form.text("scheme", policy.method["name"])
     if name in SCHEMES:
-        SchemeForm(SCHEMES[name], policy, Fit(policy.content, profile)).apply(form)
+        SchemeForm(SCHEMES[name], policy, Fit(policy.content, profile, here.here.data)).apply(form)
     elif name != policy.method["name"]:
         raise ParameterError("choose one of the schemes")
     policy.complete([each["name"] for each in profile["columns"]])
