@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sfumato.web.runs import Kind, runs_of
 from sfumato.web.work import inspect
-from sfumato.web.work.names import SEEN
+from sfumato.web.work.names import SAMPLE_FILE, SEEN
+from sfumato.web.worker import known_names
 
 
 def opened(house):
@@ -80,3 +82,27 @@ def test_what_was_known_early_does_not_stay(house, people):
     (run,) = runs_of(project, Kind.INSPECT)
     assert run.result(SEEN) is None
     assert "data-waiting" not in house.visitor().get(f"/p/{project.id}/data").text
+
+
+def test_a_file_that_cannot_be_read_is_told_by_the_name_it_was_uploaded_under(house):
+    visitor = house.visitor()
+    visitor.get("/")
+    answer = visitor.upload("/new/upload", "Patients 2024.csv", b"a,b\n1,2\n1,2,3\n")
+    project = house.bench.workspace.project(answer.address.split("/")[2])
+    (run,) = runs_of(project, Kind.INSPECT)
+    assert house.bench.runner.wait(run, 60).state == "refused"
+    page = visitor.get(f"/p/{project.id}/data")
+    assert "Patients 2024.csv: " in page.words
+    assert str(house.bench.workspace.folder) not in page.text
+    assert "table.csv" not in page.text
+
+
+def test_messages_name_no_path_of_the_workspace(house, people):
+    project = house.opened(house.visitor(), people, "People.xlsx.csv")
+    (run,) = runs_of(project, Kind.INSPECT)
+    said = known_names(run, f"{run.data}: no; '{run.data.name}#1'; {run.folder / SAMPLE_FILE}: no")
+    assert said == "People.xlsx.csv: no; 'People.xlsx.csv#1'; People.xlsx.csv: no"
+    files = f"{run.folder}/policy.yaml, {project.hierarchies}/column-1.csv"
+    assert known_names(run, files) == "policy.yaml, hierarchies/column-1.csv"
+    in_place = replace(run, data=project.folder.parent.parent / "data" / "x.csv")
+    assert known_names(in_place, f"{in_place.data}: no") == f"{in_place.data}: no"

@@ -194,3 +194,28 @@ def test_the_command_line_names_a_file_in_place_by_its_path(house, people):
     run = house.bench.runner.submit(project, Kind.PUBLISH)
     command = visitor.get(f"/p/{id}/runs/{run.id}/command")
     assert command.text.startswith(f"sfumato anonymize {data} ")
+
+
+def test_what_was_saved_is_confirmed_once_and_while_it_holds(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    roles, protect = f"/p/{project.id}/roles", f"/p/{project.id}/protect"
+    tree = f"/p/{project.id}/hierarchy/1"
+    said = '<p class="box good" role="status" id="told">Saved.</p>'
+    for address, fields in (
+        (roles, {}),
+        (protect, {"scheme": "anatomy", "anatomy-l": "2"}),
+        (tree, {"builder": "width", "width-width": "5", "width-levels": "2", "do": "none"}),
+    ):
+        assert said not in visitor.get(address).text
+        answer = visitor.post(address, fields)
+        assert answer.status == 200
+        assert said in answer.text, address
+    # a page that is loaded again says so only while it is true
+    old = answer.address
+    assert said in visitor.get(old).text
+    visitor.post(protect, {"scheme": "anatomy", "anatomy-l": "3"})
+    assert said not in visitor.get(old).text
+    assert said not in visitor.get(f"{protect}?saved=").text
+    # what was refused is not said to be saved
+    assert said not in visitor.post(protect, {"scheme": "anatomy", "anatomy-l": "99"}).text

@@ -280,6 +280,26 @@ def test_what_is_no_value_is_told_with_its_field(tmp_path, scheme, typed, field)
     assert told.value.field == field
 
 
+@pytest.mark.parametrize("scheme", ["lgb", "sensitive-qid", "rating"])
+def test_a_secret_that_nothing_protects_is_told_beside_its_field(tmp_path, scheme):
+    with pytest.raises(FieldError, match="'disease' is secret, and nothing protects it") as told:
+        applied(policy(tmp_path), scheme, l_2="", t_2="")
+    assert told.value.field == f"{scheme}-l-2"
+    if scheme != "rating":
+        assert (
+            "l" not in applied(policy(tmp_path), scheme, l_2="", t_2="0.3")["attributes"]["disease"]
+        )
+
+
+def test_what_is_not_secret_or_protected_otherwise_needs_neither_l_nor_t(tmp_path):
+    assert "l" not in applied(policy(tmp_path), "mondrian", l_2="", t_2="")["attributes"]["disease"]
+    # known and not ticked as secret
+    applied(policy(tmp_path), "sensitive-qid", l_0="", t_0="")
+    by_sets = policy(tmp_path, "sensitive-qid", disease={"role": "sensitive", "k": 3})
+    by_sets.set_method("sensitive-qid")
+    assert applied(by_sets, "sensitive-qid", l_2="", t_2="")["attributes"]["disease"]["k"] == 3
+
+
 def test_a_scheme_that_comes_back_has_its_parameters(tmp_path):
     form = policy(tmp_path)
     form.set("disease", l=2.5, variant="entropy")
@@ -329,6 +349,21 @@ def test_a_wrong_parameter_is_told_beside_its_field(house, people):
     assert answer.status == 422
     assert 'id="problem-slicing-columns"' in answer.text
     assert 'name="slicing-columns" value="[[age"' in answer.text
+
+
+def test_clearing_both_l_and_t_is_told_on_the_page_and_not_saved(house, people):
+    visitor = house.visitor()
+    project = house.opened(visitor, people)
+    address = f"/p/{project.id}/protect"
+    assert visitor.post(address, {"scheme": "lgb"}).status == 200
+    before = project.policy.read_bytes()
+    fields = fields_of_scheme(visitor.get(address).text, address)
+    (own,) = [key for key in fields if key.startswith("lgb-l-")]
+    cleared = {own: "", own.replace("-l-", "-t-"): ""}
+    answer = visitor.post(address, fields | cleared)
+    assert answer.status == 422
+    assert "nothing protects it" in answer.text.split(f'id="problem-{own}">')[1].split("</span>")[0]
+    assert project.policy.read_bytes() == before
 
 
 def test_the_page_shows_plain_words_ranges_and_terms(house, people):
@@ -482,3 +517,72 @@ def test_a_preview_that_was_kept_can_still_be_published(house, people):
     assert PolicyForm.load(project).method["name"] == "anatomy"
     assert visitor.post(use, {"next": "publish"}).status == 200
     assert len(runs_of(project, Kind.PUBLISH)) == 1
+
+
+def flagged_table(tmp_path):
+    """Return a file whose flagged cells of `city` are 4 A, 4 B, 2 C and 2 missing."""
+    cells = ["A"] * 4 + ["B"] * 4 + ["C"] * 2 + [""] * 2
+    rows = [f"{each},{age},true" for age, each in enumerate(cells)]
+    rows += [f"A,{50 + n},false" for n in range(30)]
+    path = tmp_path / "cities.csv"
+    path.write_text("\n".join(["city,age,hide", *rows, ""]))
+    profile = {"rows": 42, "columns": [column("city", 3, 34, 2), column("age", 42, 1)]}
+    return path, profile
+
+
+def flagged_span(path, profile, **keys):
+    own = {"role": "semi-sensitive", **keys}
+    attributes = {"city": own, "age": {"role": "quasi-identifier", "kind": "numeric"}}
+    content = {"attributes": attributes, "method": {"name": "lgb", "k": 2}}
+    return Fit(content, profile, path).of_l(SCHEMES["lgb"], "city")
+
+
+def test_the_largest_l_of_flagged_cells_is_what_their_commonest_value_allows(tmp_path):
+    path, profile = flagged_table(tmp_path)
+    for keys in ({"flag": "hide"}, {"when": "age < 12"}):
+        span = flagged_span(path, profile, **keys)
+        assert (span.low, span.high) == (2, 2)  # 4 of 10 that are not missing
+        assert "flagged cells of 'city'" in span.words()
+    assert flagged_span(path, profile, when="age >= 3 AND age < 9").is_empty  # 4 of 6
+    assert flagged_span(path, profile, when="age IN (0, 4, 8)").high == 3
+    assert flagged_span(path, profile, when="age > 49").is_empty
+    # another file under the same name is counted anew
+    path.write_text("city,age,hide\n" + "".join(f"{n},{n},true\n" for n in "12345"))
+    assert flagged_span(path, profile, flag="hide").high == 5
+
+
+def test_flagged_cells_that_are_not_known_beforehand_are_left_to_the_preview(tmp_path):
+    path, profile = flagged_table(tmp_path)
+    for keys in (
+        {"density": 0.5},
+        {"flag": "nowhere"},
+        {"when": "age <"},
+        {"flag": "hide", "recode": [{"map": {"A": "B"}}]},
+        {"when": "age > 10 AND age < 12"},  # all of them are missing
+    ):
+        span = flagged_span(path, profile, **keys)
+        assert (span.high, span.is_empty) == (None, False), keys
+        assert "the preview tells" in span.words()
+    assert flagged_span(path, profile | {"rows": 10**6}, flag="hide").high is None
+    assert flagged_span(tmp_path / "gone.csv", profile, flag="hide").high is None
+
+
+def test_the_page_shows_what_flagged_cells_allow_and_refuses_more(house, tmp_path):
+    path, _ = flagged_table(tmp_path)
+    visitor = house.visitor()
+    project = house.opened(visitor, path.read_bytes(), "cities.csv")
+    form = PolicyForm.load(project)
+    form.attributes.pop("hide", None)
+    form.set("age", role="quasi-identifier")
+    form.set("city", role="semi-sensitive", flag="hide", kind=None, order=["A", "B", "C"], l=2)
+    form.set_method("lgb", k=2)
+    form.save(project)
+    address = f"/p/{project.id}/protect"
+    page = visitor.get(address)
+    said = "more is impossible, so common is one value among the flagged cells of 'city'"
+    assert f"from 2 to 2: {said}" in page.words
+    fields = fields_of_scheme(page.text, address)
+    (own,) = [key for key in fields if key.startswith("lgb-l-")]
+    answer = visitor.post(address, fields | {own: "3"})
+    assert answer.status == 422
+    assert "cannot be 3" in answer.text.split(f'id="problem-{own}">')[1]

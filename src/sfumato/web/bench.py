@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -18,12 +18,14 @@ from sfumato.web import frame
 from sfumato.web.forms import Form, read_form
 from sfumato.web.guard import SESSION, Keys
 from sfumato.web.loaded import Shelf
-from sfumato.web.policy_form import StalePageError, adopt_draft
+from sfumato.web.policy_form import PolicyForm, StalePageError, adopt_draft
 from sfumato.web.projects import Project, Workspace
 from sfumato.web.questions import Questions
 from sfumato.web.runs import Kind, Run, Runner, run_of, runs_of
 from sfumato.web.status import State
 from sfumato.web.work.names import DRAFT, PROFILE
+
+_SAVED: Final = "saved"  # in an address: the stamp of the policy that was saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,17 @@ def visit(request: Request) -> Visit:
     return Visit(request, bench, project, run)
 
 
-def told(here: Visit) -> tuple[str, str] | None:
-    """Return the message that a refused form left for its page."""
-    return getattr(here.request.state, "message", None)
+def to_saved(here: Visit, address: str) -> Response:
+    """Return the way to a page that says that the policy was saved."""
+    return to(f"{address}?{_SAVED}={PolicyForm.load(here.here).stamp}")
+
+
+def told(here: Visit, policy: PolicyForm | None = None) -> tuple[str, str] | None:
+    """Return the message that a form left for its page: why it was refused, or that it was saved.
+
+    The latter only while the policy is the one that was saved: the page may be loaded again.
+    """
+    message: tuple[str, str] | None = getattr(here.request.state, "message", None)
+    if message is None and policy is not None and here.query(_SAVED) == policy.stamp:
+        return (frame.GOOD, "Saved.")
+    return message

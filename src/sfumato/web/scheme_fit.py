@@ -1,6 +1,7 @@
 """What the data and the roles allow of a scheme: feasible ranges, and what stands in its way.
 
-All of it comes from the profile of the data and the policy, so that no page reads the table.
+All of it comes from the profile of the data and the policy, so that no page reads the table; but
+for flagged cells of tables that are not large (`flagged_cells.py`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
 
 from sfumato.jobs.set_requests import SET_METHODS
 from sfumato.methods import METHODS
 from sfumato.methods.dp import LARGEST_EPSILON
 from sfumato.schema import Role
+from sfumato.web.flagged_cells import flagged_cells
 from sfumato.web.knobs import Knob
 from sfumato.web.schemes import Scheme
 
@@ -76,11 +79,16 @@ class Range:
         return value if self.high is None else min(value, self.high)
 
 
-class Fit:
-    """A policy's attributes beside the profile of the data."""
+_TOLD_BY_PREVIEW: Final = Range(2, None, "the preview tells what the flagged cells allow")
 
-    def __init__(self, content: Mapping[str, Any], profile: Mapping[str, Any]) -> None:
-        self.content, self.rows = content, int(profile["rows"])
+
+class Fit:
+    """A policy's attributes beside the profile of the data, and the file that it is of."""
+
+    def __init__(
+        self, content: Mapping[str, Any], profile: Mapping[str, Any], data: Path | None = None
+    ) -> None:
+        self.content, self.rows, self._data = content, int(profile["rows"]), data
         self.attributes: Attributes = content["attributes"]
         self._columns = {each["name"]: each for each in profile["columns"]}
 
@@ -218,10 +226,26 @@ class Fit:
             return self._of_sets(name)
         if scheme.name == "rating":
             return self._of_shared_sets(name)
-        is_flagged = may_be_flagged or self.attributes[name]["role"] == Role.SEMI_SENSITIVE
+        is_flagged = self.attributes[name]["role"] == Role.SEMI_SENSITIVE
         if scheme.name == "lgb" and is_flagged:
-            return Range(2, None, "the preview tells what the flagged cells allow")
+            return self._of_flagged(name)
+        if scheme.name == "lgb" and may_be_flagged:
+            return _TOLD_BY_PREVIEW
         return self._narrowest([name])
+
+    def _of_flagged(self, name: str) -> Range:
+        """Return the l of buckets of flagged cells, of which a missing one is none."""
+        found = None
+        if self._data is not None:
+            found = flagged_cells(self.content, name, self._data, self.rows)
+        if found is None:
+            return _TOLD_BY_PREVIEW
+        most = found.present // found.commonest
+        if most < 2:
+            why = f"impossible as it is, since over half of the flagged cells of '{name}' are alike"
+            return Range(2, None, why, is_empty=True)
+        why = f"more is impossible, so common is one value among the flagged cells of '{name}'"
+        return Range(2, most, why)
 
     def _narrowest(self, names: list[str]) -> Range:
         found = {name: self._largest_l(name) for name in names}

@@ -19,7 +19,7 @@ from sfumato.schema import Role
 from sfumato.web.forms import Form
 from sfumato.web.knobs import Knob
 from sfumato.web.policy_form import PolicyForm
-from sfumato.web.scheme_fields import ABSENT, Field, typed
+from sfumato.web.scheme_fields import ABSENT, Field, FieldError, typed
 from sfumato.web.scheme_fit import Fit, Range
 from sfumato.web.schemes import SCHEMES, Scheme
 
@@ -189,7 +189,8 @@ class SchemeForm:
     def apply(self, form: Form) -> None:
         """Bring what was typed into the policy, which is not saved.
 
-        Refuses (ParameterError) roles that were left open, and what is no number.
+        Refuses (ParameterError) roles that were left open, what is no number, and secrets that
+        are left without protection.
         """
         obstacle = self.fit.obstacle(self.scheme)
         if obstacle is not None:
@@ -253,6 +254,27 @@ class SchemeForm:
             values = [None if value is ABSENT else value for value in found]
             self.policy.set(name, **dict(zip(self.scheme.each, values, strict=True)))
             self.policy.set(name, **_idle({**parameters, **self.policy.attributes[name]}))
+            self._refuse_unprotected(name, parameters)
+
+    def _refuse_unprotected(self, name: str, parameters: dict[str, Any]) -> None:
+        """Refuse (FieldError) a secret of which nothing is asked: a run would publish nothing."""
+        if self.scheme.name not in _SECRET:  # others protect without, or have an l for all
+            return
+        asked = {key for key in _NOTHING if key in self.policy.attributes[name]}
+        if self.scheme.name in SET_METHODS:  # which know a k, and columns that are one secret
+            asked |= {"k"} & {*self.policy.attributes[name], *parameters}
+            joint = parameters.get("joint")
+            if isinstance(joint, list) and any(
+                isinstance(each, list) and name in each for each in joint
+            ):
+                return
+        if not asked:
+            either = " or ".join(f"`{key}`" for key in self.scheme.each)
+            raise FieldError(
+                self.field_of("l", name),
+                f"'{name}' is secret, and nothing protects it: fill in {either}, or change its "
+                "role under Roles",
+            )
 
 
 def _idle(asked: dict[str, Any]) -> dict[str, None]:

@@ -21,8 +21,10 @@ from typing import Final
 from sfumato.errors import SfumatoError, place_of
 from sfumato.jobs.pace import Pace
 from sfumato.web.compiling import watch_compiling
-from sfumato.web.runs import Kind, Run, load_run
+from sfumato.web.runs import REQUEST, Kind, Run, load_run
+from sfumato.web.small_files import read_json
 from sfumato.web.status import State, Status
+from sfumato.web.work.names import SAMPLE_FILE
 
 _NICE: Final = 5  # pages come first, and what they wait for
 _PR_SET_PDEATHSIG: Final = 1  # of <linux/prctl.h>
@@ -102,7 +104,7 @@ def main(folder: Path) -> int:
         _work(run.kind)(run, report)
         report.end(State.FINISHED)
     except SfumatoError as error:
-        report.end(State.REFUSED, str(error))
+        report.end(State.REFUSED, known_names(run, str(error)))
     except MemoryError:
         report.end(State.FAILED, "there is not enough memory for this table")
     except OSError as error:
@@ -114,6 +116,20 @@ def main(folder: Path) -> int:
     else:
         return 0
     return 1
+
+
+def known_names(run: Run, message: str) -> str:
+    """Return a message with the names that people know in place of paths of the workspace.
+
+    Data that were opened in place keep their path: it is the user's own.
+    """
+    source = str((read_json(run.folder / REQUEST) or {}).get("source", run.data.name))
+    project = run.folder.parent.parent
+    message = message.replace(str(run.folder / SAMPLE_FILE), source)
+    if run.data.is_relative_to(project):
+        message = message.replace(str(run.data), source)
+        message = message.replace(f"'{run.data.name}#", f"'{source}#")  # a sheet of a workbook
+    return message.replace(f"{run.folder}/", "").replace(f"{project}/", "")
 
 
 def _work(kind: Kind) -> Callable[[Run, Report], None]:

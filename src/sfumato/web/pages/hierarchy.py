@@ -22,7 +22,7 @@ from sfumato.reports.page import name as shown_name
 from sfumato.reports.page import note
 from sfumato.schema import Hierarchy
 from sfumato.web import frame
-from sfumato.web.bench import Bench, Visit, done, shown, to, told, visit
+from sfumato.web.bench import Bench, Visit, done, shown, to, to_saved, told, visit
 from sfumato.web.builder_form import BUILDERS, builders_for, fields_of, spec_of
 from sfumato.web.column_values import ColumnValues, read_values
 from sfumato.web.count_words import counted
@@ -103,7 +103,9 @@ def subject_of(here: Visit) -> Subject | None:
 def hierarchy(here: Visit) -> Response:
     """Return the page of a column's hierarchy."""
     subject = subject_of(here)
-    return to(here.address("data")) if subject is None else _page(subject, told(here))
+    return (
+        to(here.address("data")) if subject is None else _page(subject, told(here, subject.policy))
+    )
 
 
 def _page(
@@ -233,7 +235,7 @@ def build(here: Visit, form: Form) -> Response:
         if do == "file":
             Hierarchy.read_csv(subject.file)
         subject.keep(None if do == "none" else subject.file_key)
-        return to(subject.address)
+        return to_saved(here, subject.address)
     fields = dict(form.fields)
     try:
         spec = spec_of(form)
@@ -248,7 +250,7 @@ def build(here: Visit, form: Form) -> Response:
         return answer
     if do == "save":
         subject.keep(spec)
-        return to(subject.address)
+        return to_saved(here, subject.address)
     return _page(subject, (frame.NOTE, "Tried, and not saved."), spec, None, fields)
 
 
@@ -337,7 +339,7 @@ def _uploaded(subject: Subject, form: Form) -> Response:
     _refuse_foreign(subject, given, form.file_name)
     form.file.replace(subject.file)
     subject.keep(subject.file_key)
-    return to(subject.address)
+    return to_saved(subject.here, subject.address)
 
 
 def _refuse_foreign(subject: Subject, given: Hierarchy, file_name: str) -> None:

@@ -15,7 +15,7 @@ from sfumato.jobs.yaml_file import read_yaml
 from sfumato.markup import Html, details, join, table, tag
 from sfumato.reports.page import bullets, cards
 from sfumato.web import frame
-from sfumato.web.bench import Visit, done, shown, to, told
+from sfumato.web.bench import Visit, done, shown, to, to_saved, told
 from sfumato.web.forms import Form
 from sfumato.web.pages.progress import progress_box
 from sfumato.web.pages.runs import method_words
@@ -137,7 +137,7 @@ def use(here: Visit, form: Form) -> Response:
         )
     adopt(here, run.policy)
     if form.text("next") != "publish":
-        return to(here.address("protect"))
+        return to_saved(here, here.address("protect"))
     started = here.bench.runner.submit(here.here, Kind.PUBLISH)
     return to(here.address(f"runs/{started.id}"))
 

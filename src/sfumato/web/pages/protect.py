@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute
 from sfumato.errors import ParameterError
 from sfumato.markup import Html, join, tag
 from sfumato.web import frame
-from sfumato.web.bench import Visit, done, shown, to, told
+from sfumato.web.bench import Visit, done, shown, to, to_saved, told
 from sfumato.web.forms import Form
 from sfumato.web.output_form import read_output
 from sfumato.web.pages.preview import start_preview
@@ -34,7 +34,7 @@ def protect(here: Visit) -> Response:
     if profile is None:
         return to(here.address("data"))
     policy = PolicyForm.load(here.here)
-    forms = forms_of(policy, Fit(policy.content, profile))
+    forms = forms_of(policy, Fit(policy.content, profile, here.here.data))
     typed: Form | None = getattr(here.request.state, "form", None)
     chosen = policy.method["name"] if typed is None else typed.text("scheme")
     sent = Sent(chosen, typed, getattr(here.request.state, "wrong", {}))
@@ -76,7 +76,7 @@ def protect(here: Visit) -> Response:
             aria_label="Preview",
         ),
         step="protect",
-        message=told(here),
+        message=told(here, policy),
     )
 
 
@@ -104,7 +104,7 @@ def save(here: Visit, form: Form) -> Response:
         return start_preview(here, policy.text())
     policy.save(here.here)
     if form.text("next") != "publish":
-        return to(here.address("protect"))
+        return to_saved(here, here.address("protect"))
     run = here.bench.runner.submit(here.here, Kind.PUBLISH)
     return to(here.address(f"runs/{run.id}"))
 
@@ -118,7 +118,7 @@ def _chosen(here: Visit, form: Form) -> PolicyForm:
     policy.refuse_other(form.text(STAMP))
     name = form.text("scheme", policy.method["name"])
     if name in SCHEMES:
-        SchemeForm(SCHEMES[name], policy, Fit(policy.content, profile)).apply(form)
+        SchemeForm(SCHEMES[name], policy, Fit(policy.content, profile, here.here.data)).apply(form)
     elif name != policy.method["name"]:
         raise ParameterError("choose one of the schemes")
     policy.complete([each["name"] for each in profile["columns"]])

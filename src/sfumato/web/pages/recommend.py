@@ -16,7 +16,7 @@ from sfumato.jobs.limits import shown as as_words
 from sfumato.markup import Html, details, join, table, tag
 from sfumato.reports.page import bullets, cards, note
 from sfumato.web import frame
-from sfumato.web.bench import Visit, done, shown, to, told
+from sfumato.web.bench import Visit, done, shown, to, to_saved, told
 from sfumato.web.count_words import counted
 from sfumato.web.forms import Form
 from sfumato.web.option_words import LABELS, for_a_page
@@ -289,7 +289,7 @@ def use(here: Visit, form: Form) -> Response:
         raise HTTPException(404)
     adopt(here, policy)
     if form.text("next") != "publish":
-        return to(here.address("protect"))
+        return to_saved(here, here.address("protect"))
     started = here.bench.runner.submit(here.here, Kind.PUBLISH)
     return to(here.address(f"runs/{started.id}"))
 

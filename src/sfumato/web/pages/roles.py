@@ -14,7 +14,7 @@ from sfumato.reports.page import bullets
 from sfumato.schema import Role
 from sfumato.web import frame
 from sfumato.web.attribute_form import sent_rows
-from sfumato.web.bench import Visit, done, shown, to, told
+from sfumato.web.bench import Visit, done, shown, to, to_saved, told
 from sfumato.web.column_values import read_values
 from sfumato.web.forms import Form
 from sfumato.web.pages.role_fields import STEPS_HELP, Sheet, attribute
@@ -35,7 +35,7 @@ def roles(here: Visit) -> Response:
     form = getattr(here.request.state, "form", None)
     typed = {} if form is None else form.fields
     sheet = Sheet(here, PolicyForm.load(here.here), profile, typed, {})
-    return _page(sheet, told(here))
+    return _page(sheet, told(here, sheet.policy))
 
 
 def _page(sheet: Sheet, message: tuple[str, str] | None) -> Response:
@@ -168,7 +168,9 @@ def save(here: Visit, form: Form) -> Response:
         try:
             policy.checked_roles()
             policy.save(here.here, check=False)
-            return to(here.address("protect" if form.text("next") == "protect" else "roles"))
+            if form.text("next") == "protect":
+                return to(here.address("protect"))
+            return to_saved(here, here.address("roles"))
         except SfumatoError as error:
             message = (frame.BAD, str(error))
     saved = PolicyForm.load(here.here)

@@ -13,6 +13,7 @@ ZIP: Final = "release.zip"
 REPORT: Final = "report.html"
 JUDGED: Final = "judged.json"
 SECTIONS: Final = "sections.json"
+SAMPLE_FILE: Final = "scratch/sample/sample.parquet"  # of a preview, while it runs
 SAMPLED: Final = "preview.json"
 FOUND: Final = "recommendation.json"
 RECOMMENDED: Final = "recommended.yaml"

@@ -17,7 +17,7 @@ from sfumato.release import Release
 from sfumato.web.pace import rows_of, seen_pace
 from sfumato.web.pseudonym_key import passing_key
 from sfumato.web.small_files import write_json
-from sfumato.web.work.names import SAMPLED
+from sfumato.web.work.names import SAMPLE_FILE, SAMPLED
 from sfumato.web.work.shown import shown_rows
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def preview(run: Run, report: Report) -> None:
     """
     report.plan(_STAGES, seen_pace(run, _STAGES), rows_of(run.data))
     report.stage(_STAGES[0])
-    place = run.folder / "scratch" / "sample"
+    place = (run.folder / SAMPLE_FILE).parent
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         _publish_sample(run, report, place)
@@ -51,9 +51,9 @@ def _publish_sample(run: Run, report: Report, place: Path) -> None:
     rows = table.num_rows
     sample = sample_of(table, Randomness.fresh())
     del table
-    pq.write_table(sample, place / "sample.parquet")
+    pq.write_table(sample, run.folder / SAMPLE_FILE)
     report.stage(_STAGES[1])
-    made = anonymize(place / "sample.parquet", run.policy, place / "release", key=passing_key(run))
+    made = anonymize(run.folder / SAMPLE_FILE, run.policy, place / "release", key=passing_key(run))
     report.stage(_STAGES[2])
     release = Release.load(place / "release")
     write_json(
