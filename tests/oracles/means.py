@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -80,9 +81,9 @@ def _known(rows: Sequence[Row], name: str) -> Iterator[Any]:
 
 
 def _step(dtype: str) -> Fraction:
-    """Return the unit that dates and times are rounded to, 0 for numbers."""
+    """Return the unit that dates and times are rounded to; of numbers, the least that they have."""
     if dtype in ("double", "float64"):
-        return Fraction(0)
+        return Fraction(math.ulp(0.0))
     unit = re.search(r"\[(s|ms|us|ns)", dtype)
     return Fraction(1, _UNITS[unit.group(1)]) if unit and "date" not in dtype else Fraction(1)
 
