@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.compute as pc
 
 from sfumato.audit import audit
+from sfumato.audit.report import Verdict
 from sfumato.databases.address import Address
 from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
 from sfumato.jobs.policy import Policy
@@ -68,8 +69,13 @@ def refuse_occupied(path: Place, force: bool) -> None:
 
 def refuse_own_fault(release: Release) -> None:
     """Refuse to write a release that its own audit would not stand by: a fault of sfumato."""
+    refuse_broken(lambda: audit(release).guarantees)
+
+
+def refuse_broken(judge: Callable[[], Iterable[Verdict]]) -> None:
+    """Refuse (ClaimBroken) to write what a judge finds damaged or its claims broken."""
     try:
-        broken = [str(v) for v in audit(release).guarantees if v.holds is False]
+        broken = [str(verdict) for verdict in judge() if verdict.holds is False]
     except ReleaseDamaged as error:
         broken = [str(error)]
     if broken:

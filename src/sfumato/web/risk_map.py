@@ -65,9 +65,7 @@ def _chart(
         dot = tag("circle", tag("title", said), cx=f"{x:.1f}", cy=f"{y:.1f}", r=6, class_="dot")
         marks.append(tag("a", join([dot, name]), href=point.address, aria_label=said))
     size = (_LEFT + _WIDTH + _RIGHT, _TOP + _HEIGHT + _BOTTOM)
-    inner = tag(
-        "g", join([*_axes(errors, most, title), *marks]), transform=f"translate({_LEFT},{_TOP})"
-    )
+    inner = tag("g", join([*_axes(errors, most), *marks]), transform=f"translate({_LEFT},{_TOP})")
     drawing = tag(
         "svg", inner, viewBox=f"0 0 {size[0]} {size[1]}", width=size[0], height=size[1],
         role="group", aria_label=f"Map of runs: {title.lower()} against query error", class_="map",
@@ -76,7 +74,7 @@ def _chart(
     return figure(drawing, caption)
 
 
-def _axes(errors: Errors, most: float, title: str) -> list[Html]:
+def _axes(errors: Errors, most: float) -> list[Html]:
     lines = []
     for step in range(_STEPS + 1):
         y = _HEIGHT * (1 - step / _STEPS)

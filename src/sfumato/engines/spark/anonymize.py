@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -110,14 +111,11 @@ def anonymize(
             source = listed(data)
             schema = schema.aligned(source.schema.names)
             refuse_unknown_orders(source, schema, rules.recoding())
-        with stages.stage("starting Spark"):
-            opened = spark_session(master, settings)
-            session = opened.__enter__()
-        try:
+        with ExitStack() as ends:
+            with stages.stage("starting Spark"):
+                session = ends.enter_context(spark_session(master, settings))
             run = _Run(session, source, rules, schema, method, randomness, stages)
             made = run.publish(path, shard_rows, force, warnings)
-        finally:
-            opened.__exit__(None, None, None)
         place.fill(
             RunRecord(
                 data=os.fspath(data),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.audit.parts import ShownValues, judge_part
 from sfumato.engines.spark.exchange import each_task
 from sfumato.engines.spark.shards import put_part, shard_file, tables_of
-from sfumato.errors import ClaimBroken, ReleaseDamaged
 from sfumato.jobs.doubts import NarrowPlaces, narrow_places
+from sfumato.jobs.publication import refuse_broken
 from sfumato.release import Release
 from sfumato.release.union import PartSummary, Union
 from sfumato.table import Table
@@ -51,7 +52,7 @@ def finish_parts(
         number, summary = shards[place]
         tables = tables_of(staging, number, names)
         part = _alone(union, place, summary, tables)
-        _refuse_own_fault(part, whole)
+        refuse_broken(partial(judge_part, part, whole))
         for name in names:
             final = folder / f"{name}.parquet" / f"part-{place:06}.parquet"
             made = shard_file(staging, number, f"united-{name}")
@@ -81,15 +82,3 @@ def _alone(union: Union, place: int, summary: PartSummary, tables: object) -> Re
         {name: still.table(0, name, table) for name, table in tables.items()},
         union.hierarchies,
     )
-
-
-def _refuse_own_fault(part: Release, whole: ShownValues) -> None:
-    try:
-        broken = [str(verdict) for verdict in judge_part(part, whole) if verdict.holds is False]
-    except ReleaseDamaged as error:
-        broken = [str(error)]
-    if broken:
-        raise ClaimBroken(
-            f"nothing was written: the audit of the new release failed ({broken[0]}), which is a "
-            "fault of sfumato; please report it"
-        )
