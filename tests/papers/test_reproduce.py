@@ -207,12 +207,17 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, quick_runs, capsys):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    while not store.exists() or store.read_bytes().count(b'\n{"key"') < 3:
+
+    def points() -> int:
+        """Return how many whole lines the store has: the last may be half written."""
+        return store.read_bytes().rpartition(b"\n")[0].count(b'\n{"key"') if store.exists() else 0
+
+    while points() < 3:
         assert process.poll() is None, "the run ended before it could be killed"
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    before = store.read_bytes().rpartition(b"\n")[0].count(b'\n{"key"')  # whole lines
+    before = points()
     total = len(paper_of(key).grid("census", True))
     assert 3 <= before < total
     assert not (out / f"{key}.md").exists()

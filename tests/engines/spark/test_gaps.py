@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.engines.spark import anonymize as engine
 from sfumato.engines.spark import session
 from sfumato.engines.spark.anonymize import anonymize
 from sfumato.engines.spark.dictionaries import RawValues
@@ -37,12 +38,12 @@ def test_every_gap_has_a_policy_here():
 
 @pytest.fixture
 def no_session(monkeypatch):
-    """Fail where Spark is started: a refusal must come before."""
+    """Fail where a session is asked for, a new or an active one: a refusal must come before."""
 
-    def started(*_):
+    def asked(*_):
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr(session, "_started", started)
+    monkeypatch.setattr(engine, "spark_session", asked)
 
 
 @pytest.mark.parametrize("key", ASKING)
