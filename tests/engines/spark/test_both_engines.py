@@ -13,6 +13,7 @@ from sfumato.audit import audit
 from sfumato.engines.spark.anonymize import anonymize as by_spark
 from sfumato.errors import InputError, SfumatoError
 from sfumato.jobs.anonymize import anonymize as by_local
+from sfumato.jobs.record import RecordPlace
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -65,6 +66,21 @@ def test_claims_hold_and_every_row_is_published_once(publish, written, tmp_path,
     assert len(ledger.read_text().splitlines()) == 1
     with pytest.raises(InputError, match="--force"):
         publish(data, rules, tmp_path / "release")
+
+
+def test_no_release_appears_without_its_record(publish, written, tmp_path, monkeypatch):
+    data, rules = written("mondrian", rows=1000)
+
+    def full(place, record):
+        assert record.to_json()
+        raise InputError("cannot write the record: no space left")
+
+    monkeypatch.setattr(RecordPlace, "draft", full)
+    with pytest.raises(InputError, match="no space left"):
+        publish(data, rules, tmp_path / "release", record=tmp_path / "record.json")
+    assert not (tmp_path / "release").exists()
+    assert not (tmp_path / "record.json").exists()
+    assert not [path.name for path in tmp_path.iterdir() if "release" in path.name]
 
 
 def test_recoding_is_done_and_recorded(publish, written, tmp_path):

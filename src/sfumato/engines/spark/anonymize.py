@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -115,20 +115,24 @@ def anonymize(
             with stages.stage("starting Spark"):
                 session = ends.enter_context(spark_session(master, settings))
             run = _Run(session, source, rules, schema, method, randomness, stages)
-            made = run.publish(path, shard_rows, force, warnings)
-        place.fill(
-            RunRecord(
-                data=os.fspath(data),
-                policy=os.fspath(policy),
-                release=os.fspath(out),
-                seed=randomness.key,
-                test=randomness.is_test,
-                timings=stages.timings,
-                warnings=made.warnings,
-                suppressed_rows=[],
-                withheld_cells=withheld_cells(made.manifest),
+
+            def told(made: Publication) -> RunRecord:
+                return RunRecord(
+                    data=os.fspath(data),
+                    policy=os.fspath(policy),
+                    release=os.fspath(out),
+                    seed=randomness.key,
+                    test=randomness.is_test,
+                    timings=stages.timings,
+                    warnings=made.warnings,
+                    suppressed_rows=[],
+                    withheld_cells=withheld_cells(made.manifest),
+                )
+
+            made = run.publish(
+                path, shard_rows, force, warnings, lambda ready: place.draft(told(ready))
             )
-        )
+        place.fill(told(made))
     if ledger_path is not None:
         enter(ledger_path, path, made.manifest)
     return made
@@ -161,8 +165,17 @@ class _Run:
         self._stages = stages
 
     def publish(
-        self, path: Path, shard_rows: int, force: bool, warnings: tuple[str, ...]
+        self,
+        path: Path,
+        shard_rows: int,
+        force: bool,
+        warnings: tuple[str, ...],
+        before: Callable[[Publication], None],
     ) -> Publication:
+        """Return what was published; `before` is called when all is ready and nothing to be seen.
+
+        Where it refuses, nothing appears.
+        """
         stages, rules, steps = self._stages, self._rules, self._rules.recoding()
         with stages.stage("collecting dictionaries"):
             refuse_repeated_people(self._session, self._source, self._schema)
@@ -188,20 +201,34 @@ class _Run:
                 staging,
                 partial(_finished, rules=rules, steps=steps, schema=schema),
             )
-            made = self._united(sharded, path, shard_rows, force)
-        manifest = made.manifest
-        lost = [part.losses for part in made.measured if part.losses is not None]
-        loss = sum(lost[1:], lost[0]).ncp if lost else None
-        warnings += (
-            *doubts,
-            *rules.warnings(is_test=self._randomness.is_test),
-            *wrong_intervals(frame),
-            *about_narrow([part.narrow for part in made.measured]),
-            *about_loss(manifest, loss),
-        )
-        return Publication(path, manifest, made.groups, loss, warnings, stages.timings)
 
-    def _united(self, sharded: ShardedTable, path: Path, shard_rows: int, force: bool) -> _Written:
+            def publication(made: _Written) -> Publication:
+                manifest = made.manifest
+                lost = [part.losses for part in made.measured if part.losses is not None]
+                loss = sum(lost[1:], lost[0]).ncp if lost else None
+                said = (
+                    *warnings,
+                    *doubts,
+                    *rules.warnings(is_test=self._randomness.is_test),
+                    *wrong_intervals(frame),
+                    *about_narrow([part.narrow for part in made.measured]),
+                    *about_loss(manifest, loss),
+                )
+                return Publication(path, manifest, made.groups, loss, said, stages.timings)
+
+            written = self._united(
+                sharded, path, shard_rows, force, lambda made: before(publication(made))
+            )
+        return publication(written)
+
+    def _united(
+        self,
+        sharded: ShardedTable,
+        path: Path,
+        shard_rows: int,
+        force: bool,
+        before: Callable[[_Written], None],
+    ) -> _Written:
         """Return what was written of the first shards that can be united.
 
         How many cells one withholds, no other shard knows, so that closeness to the whole may
@@ -214,13 +241,19 @@ class _Run:
             order = self._randomness.generator("order of shards").permutation(len(outcomes))
             try:
                 with stages.stage("uniting and auditing"):
-                    return self._write([outcomes[i] for i in order.tolist()], sharded, path, force)
+                    parts = [outcomes[i] for i in order.tolist()]
+                    return self._write(parts, sharded, path, force, before)
             except ClaimBroken:
                 if len(outcomes) == 1:
                     raise
 
     def _write(
-        self, parts: Sequence[Outcome], sharded: ShardedTable, path: Path, force: bool
+        self,
+        parts: Sequence[Outcome],
+        sharded: ShardedTable,
+        path: Path,
+        force: bool,
+        before: Callable[[_Written], None],
     ) -> _Written:
         summaries = [(part.number, part.summary) for part in parts if part.summary is not None]
         union = unite([summary for _, summary in summaries], sharded.frame)
@@ -231,9 +264,14 @@ class _Run:
                 self._session, union, summaries, whole, sharded.frame, staging, folder
             )
             manifest = write_manifest(union.manifest, union.hierarchies, folder)
-        grouped = next((entry.name for entry in manifest.tables if entry.group), None)
-        groups = sum(0 if grouped is None else s.numbers[grouped]["group"] for _, s in summaries)
-        return _Written(manifest, measured, groups)
+            grouped = next((entry.name for entry in manifest.tables if entry.group), None)
+            groups = sum(
+                0 if grouped is None else summary.numbers[grouped]["group"]
+                for _, summary in summaries
+            )
+            written = _Written(manifest, measured, groups)
+            before(written)
+        return written
 
     def _staged(self, coding: TableCoding, staging: Path) -> Staged:
         folder = staging / "codes"

@@ -79,9 +79,13 @@ class HashedDeal:
         stratum = _strata(self.deal, rows)
         hashes = rows[HASH].to_numpy()
         found = np.zeros(len(hashes), np.int32)
-        for shard in range(1, self.deal.shards):
-            found += hashes >= self.limits[stratum, shard]
-        # a shard that gets nothing of a stratum begins where the next one does
+        # halving: the last shard whose limit is not above the hash. One that gets nothing of a
+        # stratum begins where the next one does
+        step = 1 << (self.deal.shards - 1).bit_length()
+        while step := step >> 1:
+            further = np.minimum(found + step, self.deal.shards - 1)
+            reached = hashes >= self.limits[stratum, further]
+            found = np.where(reached, further, found).astype(np.int32)
         return found
 
 
