@@ -1,9 +1,11 @@
 """The Spark engine on large tables: `python -m benchmarks.spark_scale FOLDER --method mondrian`.
 
 FOLDER holds `data` (Parquet) and `<method>.yaml`, as `python -m benchmarks.big_data` writes them.
-Executors get the memory that is asked for and no more: the heap of their Java processes and the
-address space of their Python workers are limited by Spark. What their processes had resident at
-most, together and added up at one moment, is measured beside it, and the driver's apart.
+With `--workers 2` a standalone cluster of so many worker processes, of one core each, is started
+for the run. Executors get the memory that is asked for and no more: the heap of their Java
+processes and the address space of their Python workers are limited by Spark. What their processes
+had resident at most, together and added up at one moment, is measured beside it, and the driver's
+apart.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import os
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from typing import Any
 from benchmarks.machine import load_average, machine_facts
 from sfumato.engines.spark.anonymize import SHARD_ROWS, anonymize
 from sfumato.randomness import Randomness
+from tests.engines.spark.cluster import cluster
 
 RESULTS = Path(__file__).resolve().parent / "results" / "spark_scale.json"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -89,16 +93,27 @@ def _command(pid: int) -> bytes:
 
 
 def measure(
-    folder: Path, method: str, master: str, shard_rows: int, heap: str, python: str | None
+    folder: Path,
+    method: str,
+    master: str,
+    shard_rows: int,
+    heap: str,
+    python: str | None,
+    workers: int = 0,
 ) -> dict[str, Any]:
-    """Return the measurements of one run."""
+    """Return the measurements of one run; `workers` wins over `master`."""
     settings = {"spark.executor.memory": heap, "spark.driver.memory": "1g"}
     if python is not None:
         settings["spark.executor.pyspark.memory"] = python
     watch, load = Watch(), load_average()
     watch.start()
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as ends:
+        if workers:
+            settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+            place = Path(scratch, "cluster")
+            place.mkdir()
+            master, _ = ends.enter_context(cluster(workers, place, memory="3g"))
+        start = time.perf_counter()
         made = anonymize(
             folder / "data",
             folder / f"{method}.yaml",
@@ -116,7 +131,7 @@ def measure(
     return {
         "measured": datetime.now(UTC).date().isoformat(),
         "method": method,
-        "master": master,
+        "master": f"standalone, {workers} workers" if workers else master,
         "rows": made.manifest.rows,
         "shard_rows": shard_rows,
         "parts": parts,
@@ -142,13 +157,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--method", default="mondrian")
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--workers", type=int, default=0, help="of a standalone cluster")
     parser.add_argument("--shard-rows", type=int, default=SHARD_ROWS)
     parser.add_argument("--heap", default="512m", help="of each executor's Java process")
     parser.add_argument("--python", help="of the Python workers of each executor")
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args()
     found = measure(
-        asked.folder, asked.method, asked.master, asked.shard_rows, asked.heap, asked.python
+        asked.folder,
+        asked.method,
+        asked.master,
+        asked.shard_rows,
+        asked.heap,
+        asked.python,
+        asked.workers,
     )
     print(json.dumps(found))
     runs = json.loads(asked.out.read_text())["runs"] if asked.out.exists() else []
