@@ -26,6 +26,11 @@ class Coded:
         """The code of a missing cell."""
         return len(self.cells)
 
+    @property
+    def width(self) -> int:
+        """A number above every code, that of a masked cell included."""
+        return len(self.cells) + 2
+
 
 def coded(column: pa.ChunkedArray) -> Coded:
     """Return the column by its distinct cells; 0.0 and -0.0 are one value, not two.

@@ -18,6 +18,7 @@ from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import Manifest, TableEntry
 from sfumato.release.set_columns import is_list, normal_sets
 from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.schema.distinct import count_codes
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.int32()
@@ -49,12 +50,21 @@ def text_column(column: pa.ChunkedArray) -> pa.DictionaryArray:
     ['a', 'b']
     """
     coded = coded_texts(column)
+    if coded.type == TEXT and _is_normal(coded):
+        return coded  # a large table is not copied
     used = coded.dictionary.take(pc.unique(coded.indices).drop_null()).drop_null().unique()
     ordered = used.take(pc.array_sort_indices(used))
-    if coded.type == TEXT and ordered.equals(coded.dictionary):
-        return coded  # as it should be: a large table is not copied
     position = pc.index_in(coded.dictionary, value_set=ordered)
     return pa.DictionaryArray.from_arrays(position.take(coded.indices), ordered)
+
+
+def _is_normal(coded: pa.DictionaryArray) -> bool:
+    """Return whether the dictionary ascends and every text of it has a cell."""
+    texts, indices = coded.dictionary, coded.indices
+    if texts.null_count or not pc.all(pc.less(texts[:-1], texts[1:]), min_count=0).as_py():
+        return False
+    codes = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return bool(count_codes(codes, len(texts) + 1)[:-1].all())
 
 
 def coded_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:

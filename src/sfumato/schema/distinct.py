@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from sfumato.schema.kinds import comparable_type, value_type
 # How many times the number of rows a range of whole numbers may span to be counted by table.
 _DENSE_SPAN = 2
 _LARGEST_INT64 = 2**63 - 1
+_BLOCK = 1 << 15  # rows that stay in the cache while they are widened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +32,7 @@ class Distinct:
     @property
     def counts(self) -> npt.NDArray[np.int64]:
         """Rows per value; the last entry counts the missing ones."""
-        return np.bincount(self.codes, minlength=len(self.values) + 1)
+        return count_codes(self.codes, len(self.values) + 1)
 
 
 class DistinctColumns:
@@ -70,6 +72,21 @@ def distinct(column: pa.ChunkedArray, name: str) -> Distinct:
             "leave the column out or convert it to a plain type"
         ) from None
     return Distinct(found.codes, found.values.cast(value_type(column.type)))
+
+
+def count_codes(codes: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.int64]:
+    """Return how often each code below `size` occurs.
+
+    In blocks: NumPy widens what it counts, and a large copy costs more than the counting.
+
+    >>> count_codes(np.array([2, 0, 2], np.int8), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    counts = np.zeros(size, np.int64)
+    step = max(_BLOCK, 8 * size)
+    for start in range(0, len(codes), step):
+        counts += np.bincount(codes[start : start + step], minlength=size)
+    return counts
 
 
 def _distinct(column: pa.ChunkedArray) -> Distinct:
