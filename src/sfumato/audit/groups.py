@@ -114,7 +114,7 @@ def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:
     """Return for each group the least number of its records that share their cells in `names`."""
     keys, width = _cells(table, names)
     found = Histogram.count(table.groups, keys, table.counts, len(table.sizes), width - 1)
-    return np.minimum.reduceat(found.counts, found.offsets[:-1])
+    return np.asarray(np.minimum.reduceat(found.counts, found.offsets[:-1]))
 
 
 def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
