@@ -84,9 +84,9 @@ def test_rows_that_differ_in_one_of_many_attributes(room):
     alike = {f"a{i}": rng.integers(0, 9, 41)[groups] for i in range(8)}
     check_alike(table_of(group=groups, **alike), alike)
     for name, column in alike.items():
-        column = np.where(np.arange(ROWS) == 77, column + 1, column)
+        other = np.where(np.arange(ROWS) == 77, column + 1, column)
         with pytest.raises(ReleaseDamaged, match=f"in 1 of 40 groups .* '{name}'"):
-            check_alike(table_of(group=groups, **alike | {name: column}), alike)
+            check_alike(table_of(group=groups, **alike | {name: other}), alike)
 
 
 @pytest.mark.parametrize("ids", [[1, 3], [0, 1], [2, 2], [1, 10**9], [-1, 1]])

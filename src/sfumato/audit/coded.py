@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.schema.chunks import one_array
 from sfumato.schema.kinds import comparable_type
 
 Codes = npt.NDArray[np.int32]
@@ -39,7 +40,7 @@ def coded(column: pa.ChunkedArray) -> Coded:
     >>> found.codes.tolist(), found.cells.to_pylist()
     ([0, 2, 1, 0], ['b', 'a'])
     """
-    array = column.combine_chunks()
+    array = one_array(column)
     if pa.types.is_null(array.type):
         return Coded(np.zeros(len(array), dtype=np.int32), pa.nulls(0))
     if not pa.types.is_dictionary(array.type):

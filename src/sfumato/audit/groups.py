@@ -18,6 +18,7 @@ from sfumato.models import Histogram
 from sfumato.release import Manifest
 from sfumato.release.dtypes import is_text
 from sfumato.release.microaggregated import microaggregated
+from sfumato.schema.chunks import one_array
 
 Ints = npt.NDArray[np.int64]
 
@@ -124,5 +125,5 @@ def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
 
 
 def _numbers(table: pa.Table, name: str) -> Ints:
-    column = table[name].combine_chunks()
+    column = one_array(table[name])
     return np.array(column.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -18,6 +18,7 @@ from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import Manifest, TableEntry
 from sfumato.release.set_columns import is_list, normal_sets
 from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.schema.chunks import own_array
 from sfumato.schema.distinct import count_codes
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -70,7 +71,7 @@ def _is_normal(coded: pa.DictionaryArray) -> bool:
 def coded_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return texts coded by one dictionary, in whatever order it comes."""
     if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
-        return column.unify_dictionaries().combine_chunks()
+        return own_array(column.unify_dictionaries())
     return column.cast(pa.string()).combine_chunks().dictionary_encode()
 
 
@@ -112,19 +113,19 @@ def _normal_column(
         return normal_sets(column, manifest.attribute(name))
     if column.type != dtype and not any(f(column.type) and f(dtype) for f in _RESTORABLE):
         raise ValueError("another type")
-    return column.cast(dtype).combine_chunks()
+    return own_array(column.cast(dtype))
 
 
 def _numbers(column: pa.ChunkedArray, may_miss: bool) -> pa.Array:
     if not pa.types.is_integer(column.type) or (column.null_count and not may_miss):
         raise ValueError("not integers")
-    return column.cast(NUMBER).combine_chunks()
+    return own_array(column.cast(NUMBER))
 
 
 def _weights(column: pa.ChunkedArray) -> pa.Array:
     if not pa.types.is_floating(column.type) or column.null_count:
         raise ValueError("not weights")
-    weights = column.cast(pa.float64()).combine_chunks()
+    weights = own_array(column.cast(pa.float64()))
     if not pc.all(pc.and_(pc.greater(weights, 0), pc.is_finite(weights)), min_count=0).as_py():
         raise ValueError("not weights")
     return weights

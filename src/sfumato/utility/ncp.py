@@ -20,6 +20,7 @@ from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet, pars
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
+from sfumato.schema.chunks import one_array
 from sfumato.schema.distinct import count_codes
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
@@ -132,7 +133,7 @@ def _column_loss(cells: pa.ChunkedArray, column: Column, listed: Sequence[str]) 
     if not pa.types.is_dictionary(cells.type):
         return 0.0  # typed columns hold exact values
     # by code: the texts of all rows may be more than an Arrow array holds
-    coded = cells.unify_dictionaries().combine_chunks()
+    coded = one_array(cells.unify_dictionaries())
     texts = coded.dictionary.to_pylist()
     codes = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     often = count_codes(codes, len(texts) + 1)[:-1]
