@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.schema.chunks import one_array
 from sfumato.schema.kinds import comparable_type
 
 Codes = npt.NDArray[np.int32]
@@ -26,6 +27,11 @@ class Coded:
         """The code of a missing cell."""
         return len(self.cells)
 
+    @property
+    def width(self) -> int:
+        """A number above every code, that of a masked cell included."""
+        return len(self.cells) + 2
+
 
 def coded(column: pa.ChunkedArray) -> Coded:
     """Return the column by its distinct cells; 0.0 and -0.0 are one value, not two.
@@ -34,7 +40,7 @@ def coded(column: pa.ChunkedArray) -> Coded:
     >>> found.codes.tolist(), found.cells.to_pylist()
     ([0, 2, 1, 0], ['b', 'a'])
     """
-    array = column.combine_chunks()
+    array = one_array(column)
     if pa.types.is_null(array.type):
         return Coded(np.zeros(len(array), dtype=np.int32), pa.nulls(0))
     if not pa.types.is_dictionary(array.type):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +12,15 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.audit.coded import Coded
+from sfumato.audit.keys import numbered, packs
 from sfumato.errors import ReleaseDamaged
+from sfumato.models import Histogram
 from sfumato.release import Manifest
 from sfumato.release.dtypes import is_text
 from sfumato.release.microaggregated import microaggregated
+from sfumato.schema.chunks import one_array
 
 Ints = npt.NDArray[np.int64]
-_SHARE_ROWS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +39,8 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
 
     Refuses (ReleaseDamaged) group ids that do not run from 1 without a gap, and counts below 1.
     """
-    groups = _numbers(table, "group") - 1
+    groups = _numbers(table, "group")
+    groups -= 1
     counted = "count" in table.column_names
     # without counts a single number stands for all of them
     counts = _numbers(table, "count") if counted else np.broadcast_to(np.int64(1), len(groups))
@@ -69,24 +73,34 @@ def check_sizes(tables: Sequence[GroupedTable], rows: int) -> None:
 
 def check_distinct(table: GroupedTable) -> None:
     """Refuse (ReleaseDamaged) a combination of cells that a group lists twice."""
-    for rows in _shares(table):
-        keys = {str(i): each.codes[rows] for i, each in enumerate(table.columns.values())}
-        share = pl.DataFrame({"group": table.groups[rows], **keys})
-        if share.n_unique() < share.height:
-            raise ReleaseDamaged(f"table '{table.name}' lists a combination twice in a group")
+    keys, width = _cells(table, table.columns)
+    keys += table.groups * width
+    # sorting numbers takes a fraction of the time and memory of hashing rows
+    keys = pl.Series(keys).sort().to_numpy()
+    if (keys[1:] == keys[:-1]).any():
+        raise ReleaseDamaged(f"table '{table.name}' lists a combination twice in a group")
 
 
 def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
     """Refuse (ReleaseDamaged) groups whose rows differ in one of the attributes."""
-    for name in names:
-        codes = table.columns[name].codes
-        some = np.empty(len(table.sizes), dtype=np.int64)
-        some[table.groups] = codes
-        strays = np.unique(table.groups[some[table.groups] != codes])
-        if len(strays):
-            raise ReleaseDamaged(
-                f"in {len(strays)} of {len(table.sizes)} groups the rows differ in '{name}'"
-            )
+    names = list(names)
+    columns = [table.columns[name] for name in names]
+    for part in packs(columns):
+        if not len(_strays(table, numbered(columns[part], len(table.groups))[0])):
+            continue
+        for name in names[part]:
+            strays = _strays(table, table.columns[name].codes)
+            if len(strays):
+                raise ReleaseDamaged(
+                    f"in {len(strays)} of {len(table.sizes)} groups the rows differ in '{name}'"
+                )
+
+
+def _strays(table: GroupedTable, codes: npt.NDArray[np.integer[Any]]) -> Ints:
+    """Return the groups whose rows do not all have the same code."""
+    some = np.empty(len(table.sizes), dtype=codes.dtype)
+    some[table.groups] = codes
+    return np.unique(table.groups[some[table.groups] != codes])
 
 
 def check_means(manifest: Manifest, table: GroupedTable) -> None:
@@ -99,27 +113,17 @@ def check_means(manifest: Manifest, table: GroupedTable) -> None:
 
 def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:
     """Return for each group the least number of its records that share their cells in `names`."""
-    crowds = table.sizes.copy()
-    for rows in _shares(table):
-        keys = {str(i): table.columns[name].codes[rows] for i, name in enumerate(names)}
-        share = pl.DataFrame({"group": table.groups[rows], **keys, "records": table.counts[rows]})
-        sums = share.group_by("group", *keys).agg(pl.col("records").sum())
-        np.minimum.at(crowds, sums["group"].to_numpy(), sums["records"].to_numpy())
-    return crowds
+    keys, width = _cells(table, names)
+    found = Histogram.count(table.groups, keys, table.counts, len(table.sizes), width - 1)
+    return np.asarray(np.minimum.reduceat(found.counts, found.offsets[:-1]))
 
 
-def _shares(table: GroupedTable) -> Iterator[Ints]:
-    """Yield rows of whole groups, some at a time: what looks at combinations copies their cells."""
-    many = -(-len(table.groups) // _SHARE_ROWS)
-    if many <= 1:
-        yield np.arange(len(table.groups))
-        return
-    # group numbers are random, so that shares are about even
-    share = (table.groups % many).astype(np.int32)
-    for number in range(many):
-        yield np.flatnonzero(share == number)
+def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
+    """Return a number a row, equal where the cells are, and one that is above all of them."""
+    columns = [table.columns[name] for name in names]
+    return numbered(columns, len(table.groups), len(table.sizes))
 
 
 def _numbers(table: pa.Table, name: str) -> Ints:
-    column = table[name].combine_chunks()
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
+    column = one_array(table[name])
+    return np.array(column.to_numpy(zero_copy_only=False), dtype=np.int64)

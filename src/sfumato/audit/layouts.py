@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from sfumato.audit.groups import (
 from sfumato.audit.local import examine_local
 from sfumato.audit.recoding import check_recoding
 from sfumato.audit.sets import examine_sets
-from sfumato.audit.statistics import Evidence, SensitiveValues
+from sfumato.audit.statistics import Evidence, SensitiveValues, WhenAsked
 from sfumato.audit.structure import (
     anatomy_tables,
     attribute_blocks,
@@ -162,22 +163,25 @@ class _Reader:
     def evidence(self, tables: Sequence[GroupedTable]) -> Evidence:
         """Return what tables of the same groups show of sensitive values, in people."""
         people = tables[0].sizes
-        sensitive = {
-            name: self._sensitive(table, name)
-            for table in tables
-            for name in table.columns
-            if self._domains[name].entry.role is Role.SENSITIVE
-        }
+        sensitive = WhenAsked(
+            {
+                name: partial(self._sensitive, table, name)
+                for table in tables
+                for name in table.columns
+                if self._domains[name].entry.role is Role.SENSITIVE
+            }
+        )
         entries = unit_tables(self._release.manifest)
         if not entries:
             return Evidence(people, people, sensitive)
         stated = [self.read(entry) for entry in entries]
         people = stated_sizes(stated[0], people)
+        of_people = {}
         for table in stated[1:]:
             (name,) = table.columns
             values = self._values[table.name, name]
-            sensitive[name] = stated_values(table, values, sensitive[name], people)
-        return Evidence(people, people, sensitive, "given the stated unit counts")
+            of_people[name] = stated_values(table, values, sensitive[name], people)
+        return Evidence(people, people, of_people, "given the stated unit counts")
 
     def crowds(self, records: GroupedTable, stated: Evidence, known: Traces) -> Evidence:
         """Return what records show of crowds of people, since it is known whose each record is.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +76,28 @@ class SensitiveValues:
         return np.bincount(owners, self.histogram.counts, len(self.histogram.present)).astype(
             np.int64
         )
+
+
+class WhenAsked(Mapping[str, SensitiveValues]):
+    """Sensitive values by attribute, counted when a claim first asks for them."""
+
+    def __init__(self, counts: Mapping[str, Callable[[], SensitiveValues]]) -> None:
+        self._counts = counts
+        self._found: dict[str, SensitiveValues] = {}
+
+    def __getitem__(self, name: str) -> SensitiveValues:
+        if name not in self._found:
+            self._found[name] = self._counts[name]()
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._counts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
+import numpy as np
 import pyarrow as pa
 
 from sfumato.release import Release
 from sfumato.schema import Hierarchy, Kind, Role, Schema
 from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.schema.distinct import count_codes
 from sfumato.table import Table
 
 # Numbers of a group that lie closer than this share of themselves are as good as known.
@@ -92,23 +93,29 @@ def _count_narrow(records: pa.Table, name: str, place: str) -> tuple[int, int]:
 
     `place` is the column that numbers them; rows without a number are in none.
     """
-    inside = records.select([place, name]).filter(records[place].is_valid())
+    inside = records.select([place, name])
+    if inside[place].null_count or inside[name].null_count:
+        inside = inside.filter(inside[place].is_valid())
+    numbers = inside[place].to_numpy()
+    if not len(numbers):
+        return 0, 0
+    first = int(numbers.min())
+    rows = np.subtract(numbers, first, dtype=np.int64)
+    count = int(np.count_nonzero(count_codes(rows, int(rows.max()) + 1)))
     values = inside[name]
+    if values.null_count:
+        rows = rows[values.is_valid().to_numpy()]
+        values = values.drop_null()
     if pa.types.is_dictionary(values.type):  # beside cells that are generalised
         values = values.cast(pa.string())
-    rows = pl.DataFrame(
-        [
-            pl.Series("place", inside[place].to_numpy()),
-            pl.from_arrow(values).cast(pl.Float64).alias("value"),  # type: ignore[union-attr]
-        ]
-    )
-    ends = rows.group_by("place").agg(
-        low=pl.col("value").min(), high=pl.col("value").max(), has=pl.col("value").count() > 0
-    )
-    size = pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs())
-    span = pl.col("high") - pl.col("low")
-    narrow = ends.filter(pl.col("has") & ((span < NARROW * size) | (span == 0)))
-    return narrow.height, ends.height
+    reals = values.cast(pa.float64(), safe=False).to_numpy()
+    low = np.full(int(rows.max(initial=-1)) + 1, np.inf)
+    high = -low
+    np.minimum.at(low, rows, reals)
+    np.maximum.at(high, rows, reals)
+    low, high = low[low <= high], high[low <= high]  # where there is a value
+    span, size = high - low, np.maximum(np.abs(low), np.abs(high))
+    return int(np.count_nonzero((span < NARROW * size) | (span == 0))), count
 
 
 def about_pseudonyms(schema: Schema) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _small_groups(earlier: Release, table: Table, levels: Mapping[str, int], k: 
     for column in table.quasi_identifiers:
         found = recode(column, kinds, levels[column.name])
         first = kinds.order[kinds.offsets[:-1]]
-        texts = found.of_rows(np.arange(kinds.count, dtype=np.int32), column.codes[first])
+        texts = found.of_rows(np.arange(kinds.count, dtype=np.int32), column.codes, first)
         cells.append(texts.cast(pa.string()).to_pylist())
     numbers = _numbers(earlier, [column.name for column in table.quasi_identifiers])
     keys = list(zip(*cells, strict=True))

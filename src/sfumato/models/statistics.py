@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from sfumato.schema.hierarchy import Tree
 
@@ -51,26 +52,22 @@ class Histogram:
         ([1, 1, 4], [1, 1])
         """
         width = null_code + 1
+        if counts is not None and (counts == 1).all():
+            counts = None  # sorted faster, having nothing to follow them
         keys = groups.astype(np.int64)
         keys *= width
         keys += codes
-        # one sort, in place where nothing must follow it: entries are as many as rows
-        if counts is None:
-            keys.sort()
+        if counts is None and group_count * width <= len(keys):  # few enough to count them all
+            many = np.bincount(keys, minlength=group_count * width)
+            keys = np.flatnonzero(many)
+            summed = many[keys]
         else:
-            order = np.argsort(keys)
-            keys, counts = keys[order], counts[order]
-            del order
-        is_first = np.ones(len(keys), dtype=np.bool_)
-        np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-        starts = np.flatnonzero(is_first)
-        if counts is None:
-            summed = np.diff(starts, append=len(keys))
-        else:
-            summed = np.add.reduceat(counts, starts) if len(starts) else counts
-        keys = keys[starts]
-        offsets = np.searchsorted(keys, np.arange(group_count + 1) * width).astype(np.int64)
-        keys %= width
+            keys, summed = _counted_keys(keys, counts)
+        owners = keys // width
+        offsets = np.zeros(group_count + 1, np.int64)
+        np.cumsum(np.bincount(owners, minlength=group_count), out=offsets[1:])
+        owners *= width
+        keys -= owners
         known = np.concatenate([[0], np.cumsum(np.where(keys != null_code, summed, 0))])
         return cls(offsets, keys, summed, known[offsets[1:]] - known[offsets[:-1]])
 
@@ -83,6 +80,21 @@ class Histogram:
             (self.present, other.present),
         )
         return all(np.array_equal(one, two) for one, two in pairs)
+
+
+def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
+    """Return the distinct keys, ascending, and the sum of the counts of each."""
+    if counts is None:
+        keys = np.asarray(pl.Series(keys).sort().to_numpy())
+    else:
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[order]
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    if counts is None:
+        return keys[starts], np.diff(starts, append=len(keys))
+    return keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

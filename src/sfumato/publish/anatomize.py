@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from sfumato.publish.assemble import Published, random_ids
@@ -14,7 +15,7 @@ from sfumato.publish.describe import describe
 from sfumato.publish.exact import exact_column
 from sfumato.release import TableEntry
 from sfumato.table import Column, Groups, Table
-from sfumato.table.groups import packed
+from sfumato.table.groups import BLOCK, packed
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -62,16 +63,18 @@ def _counted(ids: Codes, columns: Sequence[Column], rng: np.random.Generator) ->
     widths = [int(part.max(initial=0)) + 1 for part in parts]
     if prod(widths) <= np.iinfo(np.int64).max:
         # keys alone are sorted several times faster than rows by their keys, and say all there is
-        keys.sort()
+        keys = np.asarray(pl.Series(keys).sort().to_numpy())
         starts, counts = _runs(keys)
-        order = rng.permutation(len(starts))
-        codes = _unpacked(keys[starts[order]], widths)
+        keys = keys if len(starts) == len(keys) else keys[starts]
+        order = rng.permutation(len(keys))
+        codes = _unpacked(keys, order, widths)
     else:
         rows = np.argsort(keys)
         starts, counts = _runs(keys[rows])
         order = rng.permutation(len(starts))
         first = rows[starts[order]]
         codes = [part[first] for part in parts]
+    del keys
     return pa.table(
         {
             "group": codes[0],
@@ -84,22 +87,27 @@ def _counted(ids: Codes, columns: Sequence[Column], rng: np.random.Generator) ->
     )
 
 
-def _runs(keys: Ints) -> tuple[Ints, Ints]:
+def _runs(keys: Ints) -> tuple[Ints, Codes]:
     """Return where each run of equal keys starts, and how long it is."""
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    return starts, np.diff(np.append(starts, len(keys)))
+    is_first = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    return starts, np.diff(starts, append=len(keys)).astype(np.int32)
 
 
-def _unpacked(keys: Ints, widths: Sequence[int]) -> list[Codes]:
-    """Return the codes that were packed into keys.
+def _unpacked(keys: Ints, order: Ints, widths: Sequence[int]) -> list[Codes]:
+    """Return the codes that were packed into keys, the keys taken in an order.
 
     >>> keys = packed([np.array([1, 0]), np.array([2, 1])])
-    >>> [codes.tolist() for codes in _unpacked(keys, [2, 3])]
-    [[1, 0], [2, 1]]
+    >>> [codes.tolist() for codes in _unpacked(keys, np.array([1, 0]), [2, 3])]
+    [[0, 1], [1, 2]]
     """
-    found = []
-    for width in reversed(widths):
-        above = keys // width
-        found.append((keys - above * width).astype(np.int32))
-        keys = above
-    return found[::-1]
+    found = [np.empty(len(order), np.int32) for _ in widths]
+    for start in range(0, len(order), BLOCK):
+        block = slice(start, start + BLOCK)
+        rest = keys[order[block]]
+        for codes, width in zip(reversed(found), reversed(widths), strict=True):
+            above = rest // width
+            codes[block] = rest - above * width
+            rest = above
+    return found

@@ -21,6 +21,7 @@ from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,11 +40,14 @@ class GeneralizedColumn:
     is_exact: bool
     labels: frozenset[str] = frozenset()
 
-    def of_rows(self, ids: Codes, codes: Codes) -> pa.Array:
-        """Return the published cells of rows of these groups and codes."""
+    def of_rows(self, ids: Codes, codes: Codes, order: Ints) -> pa.Array:
+        """Return the published cells of all rows in an order: their groups are `ids`.
+
+        `codes` are the rows' as they stand in the table.
+        """
         if self.is_exact:
-            return exact_column(self.column, codes)
-        return dictionary_column(self.cell_of_group[ids], self.texts)
+            return exact_column(self.column, codes[order])
+        return dictionary_column(self.cell_of_group, self.texts, ids)
 
 
 def generalize(column: Column, groups: Groups, *, rng: np.random.Generator) -> GeneralizedColumn:

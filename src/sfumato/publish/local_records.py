@@ -92,7 +92,7 @@ def _cells(
 ) -> _Cells:
     if column.attribute.role is Role.QUASI_IDENTIFIER:
         generalized = generalize(column, groups, rng=rng)
-        cells = generalized.of_rows(groups.ids[order], column.codes[order])
+        cells = generalized.of_rows(groups.ids[order], column.codes, order)
         return _Cells(cells, describe(column, generalized.named), generalized.labels)
     if sensitive is None:  # kept as insensitive
         return _Cells(exact_column(column, column.codes[order]), describe(column), frozenset())

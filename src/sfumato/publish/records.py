@@ -44,17 +44,16 @@ def generalized_records(
     columns |= {name: tokens.take(pa.array(order)) for name, tokens in table.tokens.items()}
     attributes, hierarchies = [], {}
     for column in table.columns:
-        codes = column.codes[order]
         if column.attribute.role is Role.QUASI_IDENTIFIER:
             source = column
             if covered is not None:
                 source = replace(column, codes=column.codes[covered.ravel()])
             generalized = (known or {}).get(column.name) or generalize(source, within, rng=rng)
-            columns[column.name] = generalized.of_rows(ids, codes)
+            columns[column.name] = generalized.of_rows(ids, column.codes, order)
             attributes.append(describe(column, generalized.named))
             labels = generalized.labels
         else:
-            columns[column.name] = exact_column(column, codes)
+            columns[column.name] = exact_column(column, column.codes[order])
             attributes.append(describe(column))
             labels = frozenset() if column.tree is None else frozenset(column.tree.labels)
         hierarchy = published_hierarchy(column, labels)

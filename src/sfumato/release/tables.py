@@ -18,6 +18,8 @@ from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import Manifest, TableEntry
 from sfumato.release.set_columns import is_list, normal_sets
 from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.schema.chunks import own_array
+from sfumato.schema.distinct import count_codes
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.int32()
@@ -49,18 +51,27 @@ def text_column(column: pa.ChunkedArray) -> pa.DictionaryArray:
     ['a', 'b']
     """
     coded = coded_texts(column)
+    if coded.type == TEXT and _is_normal(coded):
+        return coded  # a large table is not copied
     used = coded.dictionary.take(pc.unique(coded.indices).drop_null()).drop_null().unique()
     ordered = used.take(pc.array_sort_indices(used))
-    if coded.type == TEXT and ordered.equals(coded.dictionary):
-        return coded  # as it should be: a large table is not copied
     position = pc.index_in(coded.dictionary, value_set=ordered)
     return pa.DictionaryArray.from_arrays(position.take(coded.indices), ordered)
+
+
+def _is_normal(coded: pa.DictionaryArray) -> bool:
+    """Return whether the dictionary ascends and every text of it has a cell."""
+    texts, indices = coded.dictionary, coded.indices
+    if texts.null_count or not pc.all(pc.less(texts[:-1], texts[1:]), min_count=0).as_py():
+        return False
+    codes = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return bool(count_codes(codes, len(texts) + 1)[:-1].all())
 
 
 def coded_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return texts coded by one dictionary, in whatever order it comes."""
     if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
-        return column.unify_dictionaries().combine_chunks()
+        return own_array(column.unify_dictionaries())
     return column.cast(pa.string()).combine_chunks().dictionary_encode()
 
 
@@ -102,19 +113,19 @@ def _normal_column(
         return normal_sets(column, manifest.attribute(name))
     if column.type != dtype and not any(f(column.type) and f(dtype) for f in _RESTORABLE):
         raise ValueError("another type")
-    return column.cast(dtype).combine_chunks()
+    return own_array(column.cast(dtype))
 
 
 def _numbers(column: pa.ChunkedArray, may_miss: bool) -> pa.Array:
     if not pa.types.is_integer(column.type) or (column.null_count and not may_miss):
         raise ValueError("not integers")
-    return column.cast(NUMBER).combine_chunks()
+    return own_array(column.cast(NUMBER))
 
 
 def _weights(column: pa.ChunkedArray) -> pa.Array:
     if not pa.types.is_floating(column.type) or column.null_count:
         raise ValueError("not weights")
-    weights = column.cast(pa.float64()).combine_chunks()
+    weights = own_array(column.cast(pa.float64()))
     if not pc.all(pc.and_(pc.greater(weights, 0), pc.is_finite(weights)), min_count=0).as_py():
         raise ValueError("not weights")
     return weights

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +27,8 @@ from sfumato.table.table import Table
 from sfumato.table.units import encode_counted, rows_of_one_unit
 from sfumato.table.weights import encode_weights
 
+# Of a lazy table no more columns are in memory as they were read.
+_COLUMNS_AT_ONCE = min(os.cpu_count() or 1, 4)
 # A kept column may show at most this share of its rows with a value that one person alone has.
 _ROWS_PER_LONE_VALUE = 10
 
@@ -50,16 +54,14 @@ def encode(data: Any, schema: Schema) -> Table:
     >>> table["disease"].codes.tolist(), table["disease"].null_code
     ([1, 2, 0], 2)
     """
-    arrow = as_columns(data)  # of a lazy table one column at a time is in memory
+    arrow = as_columns(data)
     refuse_reserved(arrow.column_names)
     schema = schema.aligned(arrow.column_names)
     units = encode_counted(arrow, schema)
     weights = encode_weights(arrow, schema)
-    columns = tuple(
-        _encode_column(arrow[attribute.name], attribute)
-        for attribute in schema
-        if attribute.is_published
-    )
+    published = [attribute for attribute in schema if attribute.is_published]
+    with ThreadPoolExecutor(_COLUMNS_AT_ONCE) as threads:
+        columns = tuple(threads.map(lambda each: _encode_column(arrow[each.name], each), published))
     for column in columns:
         if column.attribute.role is Role.INSENSITIVE:
             lone = rows_of_one_unit(column.codes, column.cardinality, units)
@@ -80,12 +82,6 @@ class Coding:
 
     column: Column
     code_of: npt.NDArray[np.int32]
-
-    def coded(self, positions: npt.NDArray[np.int32]) -> Column:
-        """Return the column of rows that hold the distinct values at these positions."""
-        order = np.arange(len(self.code_of))
-        codes = positions if (self.code_of == order).all() else self.code_of[positions]
-        return replace(self.column, codes=codes)
 
 
 def coding(
@@ -128,7 +124,8 @@ def refuse_type(dtype: pa.DataType, name: str) -> None:
 def _encode_column(cells: pa.ChunkedArray, attribute: Attribute) -> Column:
     refuse_type(cells.type, attribute.name)
     found = distinct(cells, attribute.name)
-    return coding(found.values, found.counts, cells, attribute).coded(found.codes)
+    made = coding(found.values, found.counts, cells, attribute)
+    return replace(made.column, codes=found.recoded(made.code_of))
 
 
 def refuse_reserved(names: Iterable[str]) -> None:

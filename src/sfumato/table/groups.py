@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 
 _LARGEST_KEY = 2**63 - 1
+BLOCK = 1 << 15  # rows that stay in the cache while several columns of them are worked on
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,16 +108,30 @@ def packed(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.in
     [3, 5, 0]
     """
     keys = np.zeros(len(columns[0]), np.int64)
-    span = 1
-    for column in columns:
-        width = int(column.max(initial=0)) + 1
+    span, ready = 1, 0
+    widths = [int(column.max(initial=0)) + 1 for column in columns]
+    for place, width in enumerate(widths):
         if span * width > _LARGEST_KEY:
+            _add_digits(keys, columns[ready:place], widths[ready:place])
             distinct, keys = np.unique(keys, return_inverse=True)
-            span = len(distinct)
-        keys *= width
-        keys += column
+            span, ready = len(distinct), place
         span *= width
+    _add_digits(keys, columns[ready:], widths[ready:])
     return keys
+
+
+def _add_digits(
+    keys: npt.NDArray[np.int64],
+    columns: Sequence[npt.NDArray[np.integer[Any]]],
+    widths: Sequence[int],
+) -> None:
+    """Append a digit of each column to the keys, in blocks that stay in the cache."""
+    for start in range(0, len(keys), BLOCK):
+        block = slice(start, start + BLOCK)
+        part = keys[block]
+        for column, width in zip(columns, widths, strict=True):
+            part *= width
+            part += column[block]
 
 
 def spread(

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.errors import ParameterError
 from sfumato.measures.ncp import leaves_loss, range_loss
@@ -21,6 +20,8 @@ from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet, pars
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
+from sfumato.schema.chunks import one_array
+from sfumato.schema.distinct import count_codes
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
@@ -132,8 +133,12 @@ def _column_loss(cells: pa.ChunkedArray, column: Column, listed: Sequence[str]) 
     if not pa.types.is_dictionary(cells.type):
         return 0.0  # typed columns hold exact values
     # by code: the texts of all rows may be more than an Arrow array holds
-    counted = pc.value_counts(cells.unify_dictionaries().combine_chunks().drop_null())
-    texts, counts = counted.field(0).to_pylist(), counted.field(1).to_pylist()
+    coded = one_array(cells.unify_dictionaries())
+    texts = coded.dictionary.to_pylist()
+    codes = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    often = count_codes(codes, len(texts) + 1)[:-1]
+    texts = [text for text, count in zip(texts, often, strict=True) if count]
+    counts = often[often > 0].tolist()
     hierarchy = column.attribute.hierarchy
     tree = _Leaves(hierarchy) if isinstance(hierarchy, Hierarchy) else None
     told = [parse(text, tree.counts if tree else ()) for text in texts]

@@ -1,4 +1,4 @@
-"""Large tables are looked at group by group in shares: what is found does not depend on them."""
+"""Cells of a row are compared as one number: what is found does not depend on how many fit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ import pyarrow as pa
 import pytest
 
 from sfumato.audit.coded import coded
-from sfumato.audit.groups import GroupedTable, check_distinct, grouped, smallest_crowds
+from sfumato.audit.groups import (
+    GroupedTable,
+    check_alike,
+    check_distinct,
+    grouped,
+    smallest_crowds,
+)
 from sfumato.errors import ReleaseDamaged
 from sfumato.randomness import repeatable
 
 ROWS = 200
 
 
-@pytest.fixture(params=[1, 7, 64, 10**6])
-def share(request, monkeypatch) -> int:
-    monkeypatch.setattr(import_module("sfumato.audit.groups"), "_SHARE_ROWS", request.param)
-    return request.param
+@pytest.fixture(params=[(8_000, 7), (10_000, 10**6), (2**63 - 1, 64)])
+def room(request, monkeypatch) -> None:
+    most, block = request.param  # 40 groups of at most 200 different combinations always fit
+    monkeypatch.setattr(import_module("sfumato.audit.keys"), "_MOST", most)
+    monkeypatch.setattr(import_module("sfumato.audit.keys"), "_BLOCK", block)
 
 
 def table_of(**columns: object) -> GroupedTable:
@@ -39,7 +46,7 @@ def some_table() -> dict[str, np.ndarray]:
     }
 
 
-def test_crowds(share):
+def test_crowds(room):
     cells = some_table()
     sums: dict[tuple[int, ...], int] = {}
     for group, a, b, count in zip(*cells.values(), strict=True):
@@ -48,7 +55,7 @@ def test_crowds(share):
     assert smallest_crowds(table_of(**cells), ["a", "b"]).tolist() == expected
 
 
-def test_a_combination_that_a_group_lists_twice(share):
+def test_a_combination_that_a_group_lists_twice(room):
     cells = some_table()
     keys = np.stack([cells[name] for name in ("group", "a", "b")], axis=1)
     _, first = np.unique(keys, axis=0, return_index=True)
@@ -60,7 +67,7 @@ def test_a_combination_that_a_group_lists_twice(share):
             check_distinct(table_of(**twice))
 
 
-def test_without_counts_each_row_is_one_record(share):
+def test_without_counts_each_row_is_one_record(room):
     cells = some_table()
     del cells["count"]
     table = table_of(**cells)
@@ -69,6 +76,17 @@ def test_without_counts_each_row_is_one_record(share):
     assert counted.sizes.tolist() == table.sizes.tolist()
     crowds = smallest_crowds(table, ["a"])
     assert crowds.tolist() == smallest_crowds(counted, ["a"]).tolist()
+
+
+def test_rows_that_differ_in_one_of_many_attributes(room):
+    rng = repeatable(11, 2)
+    groups = np.repeat(np.arange(1, 41), 5)
+    alike = {f"a{i}": rng.integers(0, 9, 41)[groups] for i in range(8)}
+    check_alike(table_of(group=groups, **alike), alike)
+    for name, column in alike.items():
+        other = np.where(np.arange(ROWS) == 77, column + 1, column)
+        with pytest.raises(ReleaseDamaged, match=f"in 1 of 40 groups .* '{name}'"):
+            check_alike(table_of(group=groups, **alike | {name: other}), alike)
 
 
 @pytest.mark.parametrize("ids", [[1, 3], [0, 1], [2, 2], [1, 10**9], [-1, 1]])
