@@ -55,6 +55,11 @@ def _whole_total(column: Column, whole: Whole) -> Total:
 
 
 def _histogram(table: Table, groups: Groups, column: Column) -> Histogram:
+    if table.units is None and groups.count == 1:  # as many entries as values, not rows
+        counts = np.bincount(column.codes)
+        codes = np.flatnonzero(counts)
+        whole = np.zeros(len(codes), np.int64)
+        return Histogram.count(whole, codes, counts[codes], 1, column.null_code)
     if table.units is None:
         return Histogram.count(groups.ids, column.codes, None, groups.count, column.null_code)
     ids, codes = groups.ids.astype(np.int64), column.codes.astype(np.int64)

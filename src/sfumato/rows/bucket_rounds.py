@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.counts import total_of
+from sfumato.measures.compiled import loop
+from sfumato.measures.counts import largest_of, total_of
 from sfumato.rows.sorting import sort_first
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+class Rounds(NamedTuple):
+    """Room for rounds: `round_of` by item, the others by bucket but for `at_least`, by count."""
+
+    round_of: Codes
+    order: Ints
+    left: Ints
+    first_item: Ints
+    at_least: Ints
+
+
+@numba.njit(cache=True, nogil=True)
+def new_rounds(items: int, buckets: int, largest: int) -> Rounds:
+    """Return room for so many items in so many buckets, of which none has more than `largest`."""
+    return Rounds(
+        np.empty(items, np.int32),
+        np.empty(buckets, np.int64),
+        np.empty(buckets, np.int64),
+        np.empty(buckets, np.int64),
+        np.empty(largest + 2, np.int64),
+    )
 
 
 @numba.njit(cache=True, nogil=True)
 def rounds_of_largest(
-    counts: npt.NDArray[np.int64],
+    counts: Ints,
     l: int,  # noqa: E741
-) -> tuple[npt.NDArray[np.int32], int]:
+) -> tuple[Codes, int]:
     """Return each item's round and the number of rounds; items of a bucket are numbered in a row.
 
     Each round takes one item from each of the l buckets that have most left, until fewer than l
@@ -26,22 +54,30 @@ def rounds_of_largest(
     >>> int(count), sorted(rounds.tolist())
     (2, [-1, 0, 0, 1, 1])
     """
-    buckets = len(counts)
-    group_of = np.full(total_of(counts), -1, np.int32)
-    order = np.empty(buckets, np.int64)  # largest first, equal ones as they come
+    room = new_rounds(total_of(counts), len(counts), largest_of(counts))
+    return room.round_of, take_rounds(counts, len(counts), l, room)
+
+
+@loop
+def take_rounds(counts: Ints, buckets: int, l: int, room: Rounds) -> int:  # noqa: E741
+    """Return the number of rounds, leaving each item's in `round_of`; see `rounds_of_largest`."""
+    order, left, at_least = room.order, room.left, room.at_least
+    items = 0
     for bucket in range(buckets):
-        order[bucket] = bucket - counts[bucket] * buckets
+        order[bucket] = bucket - counts[bucket] * buckets  # largest first, equal ones as they come
+        room.first_item[bucket] = items
+        items += counts[bucket]
+    for item in range(items):
+        room.round_of[item] = -1
     sort_first(order, buckets)
     for rank in range(buckets):
         order[rank] %= buckets
-    left = counts[order].copy()
-    first_item = np.zeros(buckets, np.int64)
-    for bucket in range(1, buckets):
-        first_item[bucket] = first_item[bucket - 1] + counts[bucket - 1]
+        left[rank] = counts[order[rank]]
     rounds = 0
     if l < 1 or buckets < l:
-        return group_of, rounds
-    at_least = np.zeros(left[0] + 2, np.int64)  # buckets with at least so many items left
+        return rounds
+    for size in range(left[0] + 2):
+        at_least[size] = 0  # buckets with at least so many items left
     for bucket in range(buckets):
         at_least[left[bucket]] += 1
     for size in range(left[0] - 1, -1, -1):
@@ -53,17 +89,17 @@ def rounds_of_largest(
             j = taken if taken < larger else tail - 1 - (taken - larger)
             at_least[left[j]] -= 1
             left[j] -= 1
-            group_of[first_item[order[j]] + left[j]] = rounds
+            room.round_of[room.first_item[order[j]] + left[j]] = rounds
         rounds += 1
-    return group_of, rounds
+    return rounds
 
 
 @numba.njit(cache=True, nogil=True)
 def deal_unique(
-    counts: npt.NDArray[np.int64],
+    counts: Ints,
     l: int,  # noqa: E741
     rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.int32], int]:
+) -> tuple[Codes, int]:
     """Return each item's group and the number of groups, no two items of a bucket in one group.
 
     The rounds of `rounds_of_largest` are the groups; each item left over joins a random group

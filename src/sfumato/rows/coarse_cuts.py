@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from sfumato.rows.axes import RANGE, axes_of
 from sfumato.rows.coarse_tree import Cut, CutTree, Roots
-from sfumato.rows.cut_loss import cut_losses, find_active, new_losses
-from sfumato.rows.cuts import find_blocks, new_blocks
+from sfumato.rows.cut_loss import cut_losses, gather_spans, new_losses, node_loss
+from sfumato.rows.cuts import count_codes, new_blocks, order_blocks
+from sfumato.rows.lanes import LANES
 from sfumato.rows.shard_conditions import Condition, SatisfiesModel, all_hold
 from sfumato.table import Column, Table
 from sfumato.table.whole import Joint, codes_of, column_of, counted
@@ -183,20 +184,23 @@ def _ways(name: str, column: Column, joint: Joint, place_in_order: int | None) -
     if len(codes) < 2:
         return
     # the kernels of Mondrian, on one row a value: blocks and losses do not depend on how many
-    work = codes.astype(np.int32).reshape(-1, 1)
+    work = np.zeros((len(codes), LANES), np.int32)
+    work[:, 0] = codes
     axes = axes_of((column,))
-    place = np.zeros(len(codes), np.uint8)
-    blocks = find_blocks(work, 0, len(codes), axes, 0, False, new_blocks(column.null_code), place)
-    sizes = np.zeros(blocks, np.int64)
-    np.add.at(sizes, place, counts)
+    held, losses = new_blocks(axes), new_losses(axes)
+    active = count_codes(work, 0, len(codes), held)
+    blocks = order_blocks(axes, 0, len(codes), False, held)
+    place = held.block_of[codes]
+    sizes = np.bincount(place, counts, blocks).astype(np.int64)
     if axes.kind[0] != RANGE:  # the commonest first, as Mondrian has them
         order = np.argsort(-sizes, kind="stable")
-        rank = np.empty(blocks, np.uint8)
+        rank = np.empty(blocks, np.int64)
         rank[order] = np.arange(blocks)
         place, sizes = rank[place], sizes[order]
-    losses = new_losses(axes)
-    active = find_active(work, 0, len(codes), axes, losses)
-    whole = cut_losses(work, 0, len(codes), axes, active, place, blocks, 0, 0, losses)
+    held.block_of[codes], held.sizes[:blocks] = place, sizes
+    gather_spans(work, 0, len(codes), axes, active, 1, held, losses)
+    cut_losses(axes, 0, 0, rows, 0, held, losses)
+    whole = node_loss(axes, 0, held)
     left = np.cumsum(sizes)
     for cut in range(blocks - 1):
         smaller = int(min(left[cut], rows - left[cut]))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.columns.association import associations
 from sfumato.errors import ParameterError
+from sfumato.measures.compiled import loop
 from sfumato.models import LDiversity
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.rows.eligible_runs import (
@@ -73,77 +73,107 @@ def correlation_partition(
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
     targets = [table[name] for name in sensitive]
     columns = correlation_order(table.quasi_identifiers, targets, table.whole)
-    order = np.arange(table.rows)  # sorted block by block, as each is cut
-    codes = np.stack([column.codes for column in columns])
+    values = values_of(targets, np.arange(table.rows))
+    # a line holds all that is looked at of a row, so that whatever the order, it is one piece
+    lines = np.stack([*(column.codes for column in columns), *values.of_row], axis=1)
     widths = np.array([column.cardinality + 1 for column in columns])
-    values = values_of(targets, order)
+    order = np.arange(table.rows)
+    begins = np.zeros(table.rows, np.bool_)
+    room = Room(
+        np.empty(table.rows, np.int64),
+        np.empty(table.rows, np.int64),
+        np.empty(int(widths.max()) + 1, np.int64),
+        np.empty((table.rows, 3), np.int64),
+    )
     counters, pile = (new_counter(values), new_counter(values)), new_pile(values, table.rows)
-    begins = _partition(codes, widths, values, l, merged == "split", rng, order, counters, pile)
+    is_split = merged == "split"
+    _partition(lines, widths, values, l, is_split, rng, order, begins, room, counters, pile)
     ids = np.empty(table.rows, np.int32)
     ids[order] = np.cumsum(begins) - 1
     return Groups(ids, int(begins.sum()))
 
 
-@numba.njit(cache=True, nogil=True)
+class Room(NamedTuple):
+    """Scratch: `starts` of runs and `keys` by row, `place_of` codes, parts that are `pending`."""
+
+    starts: Ints
+    keys: Ints
+    place_of: Ints
+    pending: Ints
+
+
+@loop
 def _partition(
-    codes: Codes,
+    lines: Codes,
     widths: Ints,
     values: Values,
     l: int,  # noqa: E741
     cut_merged: bool,
     rng: np.random.Generator,
     order: Ints,
+    begins: npt.NDArray[np.bool_],
+    room: Room,
     counters: tuple[Counter, Counter],
     pile: Pile,
-) -> npt.NDArray[np.bool_]:
-    """Sort the rows, and return at which places of that order a group begins."""
-    attributes, rows = codes.shape
-    begins = np.zeros(rows, np.bool_)
-    starts = np.empty(rows, np.int64)
-    scratch = np.empty(rows, np.int64)
-    sorted_values = Values(np.empty_like(values.of_row), values.attribute)
-    pending = [(0, rows, 0)]
-    while len(pending) > 0:
-        start, end, attribute = pending.pop()
-        _sort(order, start, end, codes[attribute], widths[attribute], scratch)
+) -> None:
+    """Sort the rows, and mark at which places of that order a group begins.
+
+    `values` are overwritten: with those of the rows in their order.
+    """
+    attributes = len(widths)
+    starts, pending = room.starts, room.pending
+    pending[0, 0], pending[0, 1], pending[0, 2] = 0, len(lines), 0
+    height = 1
+    while height > 0:
+        height -= 1
+        start, end, attribute = pending[height, 0], pending[height, 1], pending[height, 2]
+        if end - start < min(2 * l, l + 2):
+            # too few for two groups, and one row too many at most, for which nothing is drawn
+            begins[start] = True
+            continue
+        _sort(lines, attribute, widths[attribute], order, start, end, room)
         runs = 0
         for place in range(start, end):
             row = order[place]
             for a in range(len(values.of_row)):
-                sorted_values.of_row[a, place] = values.of_row[a, row]
-            if place == start or codes[attribute, row] != codes[attribute, order[place - 1]]:
+                values.of_row[a, place] = lines[row, attributes + a]
+            if place == start or lines[row, attribute] != lines[order[place - 1], attribute]:
                 starts[runs] = place
                 runs += 1
-        done = join_runs(sorted_values, starts[:runs], end, l, rng, counters, pile)
+        done = join_runs(values, starts[:runs], end, l, rng, counters, pile)
         for i in range(done):
             stop = pile.start[i + 1] if i + 1 < done else end
             is_final = pile.parts[i] > 1 and not cut_merged
             if is_final or attribute + 1 == attributes:
                 begins[pile.start[i]] = True
             else:
-                pending.append((pile.start[i], stop, attribute + 1))
-    return begins
+                pending[height, 0], pending[height, 1] = pile.start[i], stop
+                pending[height, 2] = attribute + 1
+                height += 1
 
 
-@numba.njit(cache=True, nogil=True)
-def _sort(order: Ints, start: int, end: int, codes: Codes, width: int, scratch: Ints) -> None:
-    """Sort some places of the order by code, rows of a code as they stand."""
+@loop
+def _sort(
+    lines: Codes, attribute: int, width: int, order: Ints, start: int, end: int, room: Room
+) -> None:
+    """Sort some places of the order by code; rows of a code in any order."""
+    keys, place_of = room.keys, room.place_of
     if end - start < width:  # few rows, many codes
         for place in range(start, end):
-            scratch[place] = codes[order[place]] * np.int64(len(order)) + place
-        keys = scratch[start:end]
-        sort_first(keys, end - start)
+            keys[place] = np.int64(lines[order[place], attribute]) << 32 | order[place]
+        sort_first(keys[start:end], end - start)
         for place in range(start, end):
-            scratch[place] = order[scratch[place] % len(order)]
-        order[start:end] = scratch[start:end]
+            order[place] = keys[place] & 0xFFFFFFFF
         return
-    place_of = np.zeros(width + 1, np.int64)
+    for code in range(width + 1):
+        place_of[code] = 0
     for place in range(start, end):
-        place_of[codes[order[place]] + 1] += 1
+        place_of[lines[order[place], attribute] + 1] += 1
     for code in range(width):
         place_of[code + 1] += place_of[code]
     for place in range(start, end):
-        code = codes[order[place]]
-        scratch[start + place_of[code]] = order[place]
+        code = lines[order[place], attribute]
+        keys[start + place_of[code]] = order[place]
         place_of[code] += 1
-    order[start:end] = scratch[start:end]
+    for place in range(start, end):
+        order[place] = keys[place]

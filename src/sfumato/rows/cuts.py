@@ -1,4 +1,4 @@
-"""How one attribute may cut one node of Mondrian: blocks of values in an order.
+"""How the attributes may cut one node of Mondrian: blocks of values in an order.
 
 A cut sends a prefix of the blocks to the left. Numeric and ordinal values form blocks in their
 own order; categories in the order of their frequency in the node (or of their codes); under a
@@ -18,63 +18,81 @@ from sfumato.measures.compiled import loop
 from sfumato.rows.axes import RANGE, TREE, Axes, common_ancestor
 from sfumato.rows.sorting import sort_first
 
-MOST_BLOCKS = 256  # a block's number must fit a byte
+MOST_BLOCKS = 256
 
 Codes = npt.NDArray[np.int32]
-Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 
 class Blocks(NamedTuple):
-    """Scratch of one thread for finding blocks.
+    """The blocks of all attributes in one node; scratch of one thread.
 
-    `counts` and `block_of` are indexed by code, `touched` lists codes that occur; `sizes`,
-    `order` and `keys` by block.
+    Codes of attribute a start at `first[a]` in `counts` (rows of a code, zero between nodes),
+    `touched` (the codes that occur, `found[a]` of them), `block_of` (by code) and `sizes` (rows of
+    a block). `active` lists the attributes on which the rows differ, and `blocks[a]` says how many
+    blocks they have. `order` and `keys`, by block, are of one attribute at a time.
     """
 
+    first: Ints
+    found: Ints
+    active: Ints
+    blocks: Ints
     counts: Ints
-    block_of: Ints
     touched: Ints
+    block_of: Ints
     sizes: Ints
     order: Ints
     keys: Ints
 
 
-def new_blocks(codes: int) -> Blocks:
-    """Return scratch for attributes of at most so many codes."""
-    return Blocks(*(np.zeros(codes + 1, np.int64) for _ in Blocks._fields))
+def new_blocks(axes: Axes) -> Blocks:
+    """Return scratch for nodes of a table with these axes."""
+    codes = axes.null + 1
+    found, active, blocks = np.zeros((3, len(codes)), np.int64)
+    counts, touched, block_of, sizes = np.zeros((4, int(codes.sum())), np.int64)
+    order, keys = np.zeros((2, int(codes.max(initial=1))), np.int64)
+    first = np.cumsum(codes) - codes
+    return Blocks(first, found, active, blocks, counts, touched, block_of, sizes, order, keys)
 
 
 @loop
-def find_blocks(
-    work: Codes,
-    start: int,
-    end: int,
-    axes: Axes,
-    axis: int,
-    by_frequency: bool,
-    scratch: Blocks,
-    place: Bytes,
-) -> int:
-    """Return the number of blocks, leaving each row's block in `place`; 1 if nothing to cut.
-
-    `scratch.sizes` then holds the rows of each block, in the order of the cuts.
-    """
-    counts, touched = scratch.counts, scratch.touched
-    sizes, order, block_of = scratch.sizes, scratch.order, scratch.block_of
-    found = 0
-    low = high = np.int64(work[start, axis])
+def count_codes(work: Codes, start: int, end: int, scratch: Blocks) -> int:
+    """Return the number of attributes on which the rows differ, listed in `active`."""
+    first, found, counts, touched = scratch.first, scratch.found, scratch.counts, scratch.touched
+    for axis in range(len(first)):
+        found[axis] = 0
     for i in range(start, end):
-        code = np.int64(work[i, axis])
-        if counts[code] == 0:
-            touched[found] = code
-            found += 1
-            low = min(low, code)
-            high = max(high, code)
-        counts[code] += 1
-    if found == 1:
-        counts[low] = 0
-        return 1
+        for axis in range(len(first)):
+            code = np.uint64(first[axis] + work[i, axis])  # an index that is surely not negative
+            if counts[code] == 0:
+                touched[first[axis] + found[axis]] = work[i, axis]
+                found[axis] += 1
+            counts[code] += 1
+    active = 0
+    for axis in range(len(first)):
+        if found[axis] > 1:
+            scratch.active[active] = axis
+            active += 1
+        else:
+            counts[first[axis] + touched[first[axis]]] = 0
+            scratch.blocks[axis] = 1
+    return active
+
+
+@loop
+def order_blocks(axes: Axes, axis: int, rows: int, by_frequency: bool, scratch: Blocks) -> int:
+    """Return the number of blocks of an active attribute whose codes have been counted.
+
+    `block_of` then holds the block of each code that occurs, `sizes` the rows of each block, in the
+    order of the cuts.
+    """
+    base, found = scratch.first[axis], scratch.found[axis]
+    # views from the attribute's first code on
+    counts, touched = scratch.counts[base:], scratch.touched[base:]
+    sizes, block_of, order = scratch.sizes[base:], scratch.block_of[base:], scratch.order
+    low = high = touched[0]
+    for j in range(1, found):
+        low, high = min(low, touched[j]), max(high, touched[j])
     if high - low < 4 * found:
         position = 0
         for value in range(low, high + 1):
@@ -82,12 +100,12 @@ def find_blocks(
                 touched[position] = value
                 position += 1
     else:
-        sort_first(touched, int(found))  # a literal type would have a twin compiled
+        sort_first(touched, found)
     if axes.kind[axis] == TREE:
         # the children of the lowest common ancestor
         first = axes.node_start[axis]
         null = axes.null[axis]
-        ancestor = common_ancestor(axes, axis, int(low), int(high))
+        ancestor = common_ancestor(axes, axis, low, high)
         blocks = 0
         reach = -1
         for j in range(found):
@@ -107,7 +125,10 @@ def find_blocks(
         for j in range(found):
             block_of[touched[j]] = j
             sizes[j] = counts[touched[j]]
-    if by_frequency and axes.kind[axis] != RANGE:
+    for j in range(found):
+        counts[touched[j]] = 0
+    is_by_frequency = by_frequency and axes.kind[axis] != RANGE
+    if is_by_frequency:
         # ties keep the order of codes, so the result does not depend on the order of rows
         keys = scratch.keys
         for block in range(blocks):
@@ -117,22 +138,21 @@ def find_blocks(
             block = keys[rank] % blocks
             order[block] = rank
             sizes[rank] = (block - keys[rank]) // blocks
-    else:
-        for rank in range(blocks):
-            order[rank] = rank
     if blocks > MOST_BLOCKS:
-        blocks = _joined_neighbours(int(blocks), end - start, scratch)
-    for j in range(found):
-        code = touched[j]
-        counts[code] = 0
-        block_of[code] = order[block_of[code]]
-    for i in range(start, end):
-        place[i] = block_of[work[i, axis]]
+        if not is_by_frequency:
+            for rank in range(blocks):
+                order[rank] = rank
+        blocks = _joined_neighbours(blocks, rows, sizes, scratch)
+        is_by_frequency = True
+    if is_by_frequency:
+        for j in range(found):
+            block_of[touched[j]] = order[block_of[touched[j]]]
+    scratch.blocks[axis] = blocks
     return blocks
 
 
 @loop
-def _joined_neighbours(blocks: int, rows: int, scratch: Blocks) -> int:
+def _joined_neighbours(blocks: int, rows: int, sizes: Ints, scratch: Blocks) -> int:
     """Join neighbouring blocks until at most MOST_BLOCKS are left, of roughly equal sizes.
 
     Rewrites `order` (block -> rank) and `sizes` (by rank).
@@ -142,15 +162,15 @@ def _joined_neighbours(blocks: int, rows: int, scratch: Blocks) -> int:
     filled = 0
     seen = 0
     for rank in range(blocks):
-        size = scratch.sizes[rank]
+        size = sizes[rank]
         if filled > 0 and joined + 1 < MOST_BLOCKS and seen * MOST_BLOCKS >= rows * (joined + 1):
-            scratch.sizes[joined] = filled
+            sizes[joined] = filled
             joined += 1
             filled = 0
         rank_to_joined[rank] = joined
         filled += size
         seen += size
-    scratch.sizes[joined] = filled
+    sizes[joined] = filled
     for block in range(blocks):
         scratch.order[block] = rank_to_joined[scratch.order[block]]
     return joined + 1

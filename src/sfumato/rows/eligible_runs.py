@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.measures.compiled import allocating_loop, loop
 from sfumato.table import Column, Groups
 from sfumato.table.groups import packed
 
@@ -94,12 +95,17 @@ def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None
     values = values_of(columns, np.arange(len(groups.ids)))
     largest, known = largest_counts(values, groups), known_counts(values, groups)
     for column, most, rows in zip(columns, largest, known, strict=True):
-        failing = int(np.count_nonzero((most == 0) | (most * l > rows)))
-        if failing:
-            raise ParameterError(
-                f"{failing} of {groups.count} groups are not {l}-eligible on `{column.name}`: "
-                "join them with others first"
-            )
+        refuse_counts(column, most, rows, l)
+
+
+def refuse_counts(column: Column, largest: Ints, known: Ints, l: int) -> None:  # noqa: E741
+    """Refuse (ParameterError) groups, given their rows that share a value and that have one."""
+    failing = int(np.count_nonzero((largest == 0) | (largest * l > known)))
+    if failing:
+        raise ParameterError(
+            f"{failing} of {len(known)} groups are not {l}-eligible on `{column.name}`: "
+            "join them with others first"
+        )
 
 
 def new_counter(values: Values) -> Counter:
@@ -126,7 +132,7 @@ def new_pile(values: Values, runs: int) -> Pile:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def join_runs(
     values: Values,
     starts: Ints,
@@ -161,7 +167,7 @@ def join_runs(
         while not _eligible(at_hand, l):
             if done == 0 and run == runs:
                 break  # all rows together: the caller's duty
-            if done > 0 and (run == runs or rng.integers(0, 2) == 0):
+            if done > 0 and (run == runs or _tails(rng)):
                 done -= 1
                 first = pile.start[done]
                 parts += pile.parts[done]
@@ -189,7 +195,13 @@ def join_runs(
     return done
 
 
-@numba.njit(cache=True, nogil=True)
+@allocating_loop
+def _tails(rng: np.random.Generator) -> bool:
+    """Return the toss of a coin (Numba makes an array for every draw)."""
+    return bool(rng.integers(0, 2) == 0)
+
+
+@loop
 def _pour(values: Values, source: Counter, target: Counter) -> None:
     """Add the counts of one to the other, and empty it."""
     for i in range(source.length[0]):
@@ -198,7 +210,7 @@ def _pour(values: Values, source: Counter, target: Counter) -> None:
     empty(source)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _put_away(counter: Counter, pile: Pile, run: int) -> None:
     """Keep the counts of a run on the pile, and empty the counter."""
     bottom = pile.bottom[run]
@@ -209,7 +221,7 @@ def _put_away(counter: Counter, pile: Pile, run: int) -> None:
     empty(counter)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def empty(counter: Counter) -> None:
     """Forget all counts."""
     for i in range(counter.length[0]):
@@ -219,7 +231,7 @@ def empty(counter: Counter) -> None:
     counter.largest[:] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def count_rows(values: Values, start: int, stop: int, counter: Counter) -> None:
     """Add the values of some rows to the counts."""
     for attribute in range(len(values.of_row)):
@@ -229,7 +241,7 @@ def count_rows(values: Values, start: int, stop: int, counter: Counter) -> None:
                 _add(values, value, 1, counter)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _add(values: Values, value: int, rows: int, counter: Counter) -> None:
     attribute = values.attribute[value]
     if counter.counts[value] == 0:
@@ -240,7 +252,7 @@ def _add(values: Values, value: int, rows: int, counter: Counter) -> None:
     counter.largest[attribute] = max(counter.largest[attribute], counter.counts[value])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def _eligible(counter: Counter, l: int) -> bool:  # noqa: E741
     for attribute in range(len(counter.known)):
         largest = counter.largest[attribute]

@@ -14,6 +14,7 @@ from sfumato.measures.counts import largest_of, total_of
 from sfumato.models.kernels import Rule, holds
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.table import Groups
+from sfumato.table.groups import counting_order
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -33,10 +34,9 @@ def unique_buckets(
     commonest values. Missing cells are spread evenly and count for nothing. The caller has made
     sure that no value has more than 1/l of the cells that have one.
     """
-    known = np.flatnonzero(codes != cardinality)
-    counts = np.bincount(codes[known], minlength=cardinality).astype(np.int64)
+    counts = np.bincount(codes, minlength=cardinality + 1)[:cardinality].astype(np.int64)
     dealt, count = _deal_ranges(counts, l, rng)
-    return _groups(codes, known, dealt, count, rng)
+    return _groups(codes, cardinality, dealt, count, rng)
 
 
 def close_buckets(
@@ -48,25 +48,25 @@ def close_buckets(
     all of them, and holds two values. None if not even one bucket does. Missing cells are spread
     evenly and count for nothing.
     """
-    known = np.flatnonzero(codes != cardinality)
-    counts = np.bincount(codes[known], minlength=cardinality).astype(np.int64)
+    counts = np.bincount(codes, minlength=cardinality + 1)[:cardinality].astype(np.int64)
     count = int(_most_close_buckets(counts, rule))
     if count == 0:
         return None
-    dealt = (np.arange(len(known)) % count).astype(np.int32)
-    return _groups(codes, known, dealt, count, rng)
+    dealt = (np.arange(counts.sum()) % count).astype(np.int32)
+    return _groups(codes, cardinality, dealt, count, rng)
 
 
 def _groups(
-    codes: Codes, known: Ints, dealt: Codes, count: int, rng: np.random.Generator
+    codes: Codes, cardinality: int, dealt: Codes, count: int, rng: np.random.Generator
 ) -> Groups:
     """Return the buckets of all cells; `dealt` has those of the known cells in order of value."""
     ids = np.empty(len(codes), dtype=np.int32)
+    known = np.flatnonzero(codes != cardinality)
     shuffled = known[rng.permutation(len(known))]
     # cells of one value lie together, in random order within it
-    ids[shuffled[np.argsort(codes[shuffled], kind="stable")]] = dealt
+    ids[shuffled[counting_order(codes[shuffled], cardinality)]] = dealt
     # in random order, or who shares a bucket would tell who stood how far apart in the input
-    missing = rng.permutation(np.setdiff1d(np.arange(len(codes)), known, assume_unique=True))
+    missing = rng.permutation(np.flatnonzero(codes == cardinality))
     ids[missing] = np.resize(rng.permutation(count), len(missing))
     return Groups(ids, count)
 

@@ -74,14 +74,12 @@ def mondrian(
     working = WorkingRows.of(columns, table, order, exclusions)
     work, layout = working.matrix, working.layout
     axes = axes_of(columns)
-    place, side = np.zeros((2, table.rows), dtype=np.uint8)
+    side = np.zeros(table.rows, dtype=np.uint8)
 
     begins = working.begins
 
     def run(start: int, end: int, own: tuple[Scratch, Known | None], once: bool) -> int:
-        return int(
-            divide(work, start, end, axes, layout, book, options, place, side, begins, *own, once)
-        )
+        return int(divide(work, start, end, axes, layout, book, options, side, begins, *own, once))
 
     def split_once(start: int, end: int, own: tuple[Scratch, Known | None]) -> int:
         return run(start, end, own, True)

@@ -15,8 +15,15 @@ import numpy.typing as npt
 from sfumato.measures.compiled import loop
 from sfumato.models.model import RuleBook
 from sfumato.rows.axes import TREE, Axes
-from sfumato.rows.cut_loss import MOST_SINGLES, Losses, cut_losses, find_active, new_losses
-from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
+from sfumato.rows.cut_loss import (
+    MOST_SINGLES,
+    Losses,
+    cut_losses,
+    gather_spans,
+    new_losses,
+    node_loss,
+)
+from sfumato.rows.cuts import Blocks, count_codes, new_blocks, order_blocks
 from sfumato.rows.feasible import Known, Sensitive, Tally, new_tally, side_holds
 
 Codes = npt.NDArray[np.int32]
@@ -63,7 +70,7 @@ def new_scratch(axes: Axes, layout: Sensitive, units: int, pairs: int) -> Scratc
     """Return scratch for one thread."""
     most = len(axes.kind) * (2 + MOST_SINGLES)
     return Scratch(
-        new_blocks(int(axes.null.max(initial=0))),
+        new_blocks(axes),
         new_losses(axes),
         new_tally(layout, units, pairs),
         Candidates(
@@ -77,45 +84,52 @@ def new_scratch(axes: Axes, layout: Sensitive, units: int, pairs: int) -> Scratc
 
 
 @numba.njit(inline="always")
+def _singles(axes: Axes, axis: int, options: Options, blocks: Blocks) -> int:
+    """Return how many blocks are tried alone, the first of them aside.
+
+    Two blocks alone against each other are the cut between them.
+    """
+    if axes.kind[axis] == TREE and blocks.blocks[axis] > 2 and options.best_cut:
+        return int(min(blocks.blocks[axis], MOST_SINGLES))
+    return 0
+
+
+@numba.njit(inline="always")
 def _list_cuts(
-    work: Codes,
-    start: int,
-    end: int,
-    axes: Axes,
-    options: Options,
-    place: Bytes,
-    scratch: Scratch,
+    work: Codes, start: int, end: int, axes: Axes, options: Options, scratch: Scratch
 ) -> int:
     """Return the number of candidate cuts of a node, listed in `found`."""
     rows = end - start
     count = 0
     smallest = max(options.minimum, int(rows * _SMALLEST_SHARE))
     most = rows - options.minimum  # rows of a side
-    found, losses, sizes = scratch.found, scratch.losses, scratch.blocks.sizes
-    active = find_active(work, start, end, axes, losses)
+    found, losses, blocks = scratch.found, scratch.losses, scratch.blocks
+    active = count_codes(work, start, end, blocks)
+    slots = 0
     for a in range(active):
-        axis = int(losses.active[a])
-        blocks = find_blocks(
-            work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
-        )
-        # two blocks alone against each other are the cut between them
-        singles = 0
-        if axes.kind[axis] == TREE and blocks > 2 and options.best_cut:
-            singles = min(blocks, MOST_SINGLES)
+        axis = int(blocks.active[a])
+        number = order_blocks(axes, axis, rows, options.by_frequency, blocks)
+        sizes = blocks.sizes[blocks.first[axis] :]
         possible = False
         left = 0
-        for cut in range(blocks - 1):
+        for cut in range(number - 1):
             left += sizes[cut]
             possible = possible or options.minimum <= left <= most
-        for single in range(1, singles):
+        for single in range(1, _singles(axes, axis, options, blocks)):
             possible = possible or options.minimum <= sizes[single] <= most
-        if not possible:
-            continue
-        own = cut_losses(work, start, end, axes, active, place, blocks, singles, axis, losses)
+        if possible:
+            losses.cut_on[slots] = axis
+            slots += 1
+    gather_spans(work, start, end if slots else start, axes, active, slots, blocks, losses)
+    for slot in range(slots):
+        axis = int(losses.cut_on[slot])
+        sizes = blocks.sizes[blocks.first[axis] :]
+        singles = _singles(axes, axis, options, blocks)
+        cut_losses(axes, slot, singles, rows, options.minimum, blocks, losses)
         best, best_loss = -1, np.inf
         middle, middle_gap, middle_left = -1, rows + 1, 0
         left = 0
-        for cut in range(blocks - 1):
+        for cut in range(blocks.blocks[axis] - 1):
             left += sizes[cut]
             if left < options.minimum or left > most:
                 continue
@@ -137,7 +151,7 @@ def _list_cuts(
             found.loss[count] = (
                 middle_left * losses.left[middle] + right * losses.right[middle]
                 if options.by_loss
-                else -own
+                else -node_loss(axes, axis, blocks)
             )
             count += 1
         for single in range(1, singles):
@@ -168,6 +182,24 @@ def _allowed(
     return True
 
 
+@loop
+def _take_sides(
+    work: Codes,
+    start: int,
+    end: int,
+    axis: int,
+    cut: int,
+    alone: bool,
+    blocks: Blocks,
+    side: Bytes,
+) -> None:
+    """Leave in `side` where the rows go in a cut after a block, or of it `alone` from the rest."""
+    block_of = blocks.block_of[blocks.first[axis] :]
+    for i in range(start, end):
+        block = block_of[work[i, axis]]
+        side[i] = block != cut if alone else block > cut
+
+
 @numba.njit(inline="always")
 def _search_cut(
     work: Codes,
@@ -177,7 +209,6 @@ def _search_cut(
     layout: Sensitive,
     book: RuleBook,
     options: Options,
-    place: Bytes,
     side: Bytes,
     scratch: Scratch,
     known: Known | None,
@@ -188,34 +219,29 @@ def _search_cut(
     """
     rows = end - start
     best_axis, best_cut, best_loss = -1, -1, np.inf
-    losses = scratch.losses
-    active = find_active(work, start, end, axes, losses)
-    for a in range(active):
-        axis = int(losses.active[a])
-        blocks = find_blocks(
-            work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
-        )
-        no_singles = min(blocks, 0)  # not a literal, for which a twin would be compiled
-        cut_losses(work, start, end, axes, active, place, blocks, no_singles, axis, losses)
+    blocks, losses = scratch.blocks, scratch.losses
+    for slot in range(losses.node[1]):
+        axis = losses.cut_on[slot]
+        no_singles = min(slot, 0)  # not a literal, for which a twin would be compiled
+        cut_losses(axes, slot, no_singles, rows, options.minimum, blocks, losses)
         left, step = 0, 1
-        for cut in range(blocks - 1):
-            left += scratch.blocks.sizes[cut]
+        for cut in range(blocks.blocks[axis] - 1):
+            left += blocks.sizes[blocks.first[axis] + cut]
             right = rows - left
-            if left * (_MORE_CUTS + 1) < rows * step and cut < blocks - 2:
+            if left * (_MORE_CUTS + 1) < rows * step and cut < blocks.blocks[axis] - 2:
                 continue
             step = left * (_MORE_CUTS + 1) // rows + 1
-            loss = left * losses.left[cut] + right * losses.right[cut]
-            if left < options.minimum or right < options.minimum or loss >= best_loss:
+            if left < options.minimum or right < options.minimum:
                 continue
-            for i in range(start, end):
-                side[i] = place[i] > cut
+            loss = left * losses.left[cut] + right * losses.right[cut]
+            if loss >= best_loss:
+                continue
+            _take_sides(work, start, end, axis, cut, False, blocks, side)
             if _allowed(work, start, end, layout, book, side, scratch, known):
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
         return False
-    find_blocks(work, start, end, axes, int(best_axis), options.by_frequency, scratch.blocks, place)
-    for i in range(start, end):
-        side[i] = place[i] > best_cut
+    _take_sides(work, start, end, best_axis, best_cut, False, blocks, side)
     return True
 
 
@@ -228,31 +254,28 @@ def _tie_cut(
     layout: Sensitive,
     book: RuleBook | None,
     options: Options,
-    place: Bytes,
     side: Bytes,
     scratch: Scratch,
     known: Known | None,
 ) -> bool:
     """Halve the node, parting rows with equal values if need be; False if no model allows it."""
     rows = end - start
-    for axis in range(len(axes.kind)):
-        blocks = find_blocks(
-            work, start, end, axes, axis, options.by_frequency, scratch.blocks, place
-        )
-        if blocks == 1:
-            continue
+    for a in range(scratch.losses.node[0]):
+        axis = scratch.blocks.active[a]
+        first = scratch.blocks.first[axis]
         middle = 0
         before = 0
-        while before + scratch.blocks.sizes[middle] <= rows // 2:
-            before += scratch.blocks.sizes[middle]
+        while before + scratch.blocks.sizes[first + middle] <= rows // 2:
+            before += scratch.blocks.sizes[first + middle]
             middle += 1
         quota = rows // 2 - before
         for i in range(start, end):
-            if place[i] == middle:
+            block = scratch.blocks.block_of[first + work[i, axis]]
+            if block == middle:
                 side[i] = quota <= 0
                 quota -= 1
             else:
-                side[i] = place[i] > middle
+                side[i] = block > middle
         if book is None or _allowed(work, start, end, layout, book, side, scratch, known):
             return True
     return False
@@ -284,7 +307,6 @@ def split(
     layout: Sensitive,
     book: RuleBook | None,
     options: Options,
-    place: Bytes,
     side: Bytes,
     scratch: Scratch,
     known: Known | None,
@@ -297,27 +319,25 @@ def split(
     if rows < 2 * options.minimum:
         return -1
     found = scratch.found
-    count = _list_cuts(work, start, end, axes, options, place, scratch)
+    count = _list_cuts(work, start, end, axes, options, scratch)
     for _ in range(count):
         chosen = 0
         for j in range(1, count):
             if found.loss[j] < found.loss[chosen]:
                 chosen = j
         found.loss[chosen] = np.inf
-        axis, cut = int(found.axis[chosen]), found.cut[chosen]
-        find_blocks(work, start, end, axes, axis, options.by_frequency, scratch.blocks, place)
-        for i in range(start, end):
-            side[i] = place[i] != cut if found.alone[chosen] else place[i] > cut
+        axis, cut, alone = found.axis[chosen], found.cut[chosen], found.alone[chosen]
+        _take_sides(work, start, end, axis, cut, alone, scratch.blocks, side)
         if book is None or _allowed(work, start, end, layout, book, side, scratch, known):
             return part(work, start, end, side)
     if (
         book is not None  # first, so that without rules nothing of them is compiled
         and options.best_cut
-        and _search_cut(work, start, end, axes, layout, book, options, place, side, scratch, known)
+        and _search_cut(work, start, end, axes, layout, book, options, side, scratch, known)
     ):
         return part(work, start, end, side)
     if options.relaxed and _tie_cut(
-        work, start, end, axes, layout, book, options, place, side, scratch, known
+        work, start, end, axes, layout, book, options, side, scratch, known
     ):
         return part(work, start, end, side)
     return -1
@@ -332,7 +352,6 @@ def divide(
     layout: Sensitive,
     book: RuleBook | None,
     options: Options,
-    place: Bytes,
     side: Bytes,
     begins: npt.NDArray[np.bool_],
     scratch: Scratch,
@@ -350,7 +369,7 @@ def divide(
     while height > 0:
         height -= 1
         first, last = int(pending[height, 0]), int(pending[height, 1])
-        middle = split(work, first, last, axes, layout, book, options, place, side, scratch, known)
+        middle = split(work, first, last, axes, layout, book, options, side, scratch, known)
         if once:
             break
         if middle < 0:

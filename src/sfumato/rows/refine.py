@@ -15,10 +15,11 @@ from sfumato.rows.eligible_runs import (
     join_runs,
     new_counter,
     new_pile,
+    refuse_counts,
     refuse_ineligible,
     values_of,
 )
-from sfumato.rows.refine_kernel import new_residues, refine_groups
+from sfumato.rows.refine_kernel import largest_runs, new_residues, refine_groups
 from sfumato.rows.refine_several import split_unique
 from sfumato.table import Groups, Table
 from sfumato.table.groups import counting_order, packed
@@ -80,9 +81,9 @@ def refine(
     """
     for name in sensitive:
         LUniqueGroups(name, l)  # refuses an l that is no whole number
-    refuse_ineligible([table[name] for name in sensitive], groups, l)
     if len(sensitive) == 1:
         return _refine_one(table, groups, sensitive[0], l, residues == "neighbours", rng)
+    refuse_ineligible([table[name] for name in sensitive], groups, l)
     codes = np.stack([table[name].codes for name in sensitive])
     for name in sensitive:
         column = table[name]
@@ -113,8 +114,12 @@ def _refine_one(
     rows = by_value[counting_order(groups.ids[by_value], groups.count)]
     sizes = np.bincount(groups.ids[known], minlength=groups.count)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
+    codes = column.codes[rows]
+    largest = np.empty(groups.count, np.int64)
+    largest_runs(codes, offsets, largest)
+    refuse_counts(column, largest, sizes, l)
     residues = new_residues(column.cardinality, len(rows))
-    block_of, blocks = refine_groups(column.codes[rows], offsets, l, pool, rng, residues)
+    block_of, blocks = refine_groups(codes, offsets, l, pool, rng, residues)
     ids = np.full(table.rows, -1, np.int32)
     ids[rows] = block_of
     deal_missing(groups, ids, rng)

@@ -8,7 +8,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.rows.bucket_rounds import rounds_of_largest
+from sfumato.measures.compiled import loop
+from sfumato.rows.bucket_rounds import new_rounds, take_rounds
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -56,15 +57,20 @@ def refine_groups(
     first_block = np.empty(groups, np.int64)  # of those made of rows of one group
     last_block = np.empty(groups, np.int64)
     blocks = 0
+    most = 0
     for group in range(groups):
-        start, end = offsets[group], offsets[group + 1]
-        first_rows, lengths = _runs(codes, start, end)
+        most = max(most, offsets[group + 1] - offsets[group])
+    first_rows, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
+    room = new_rounds(most, most, most)
+    rounds = room.round_of
+    for group in range(groups):
+        runs = _runs(codes, offsets[group], offsets[group + 1], first_rows, lengths)
         # in random order: of equally common values, those that are left must not always be the same
-        _shuffle(first_rows, lengths, rng)
-        rounds, made = rounds_of_largest(lengths, l)
+        _shuffle(first_rows, lengths, runs, rng)
+        made = take_rounds(lengths, runs, l, room)
         first_block[group], last_block[group] = blocks, blocks + made
         item = 0
-        for run in range(len(lengths)):
+        for run in range(runs):
             for row in range(first_rows[run], first_rows[run] + lengths[run]):
                 if rounds[item] >= 0:
                     block_of[row] = blocks + rounds[item]
@@ -79,30 +85,36 @@ def refine_groups(
     return block_of, blocks
 
 
-@numba.njit(cache=True, nogil=True)
-def _runs(codes: Codes, start: int, end: int) -> tuple[Ints, Ints]:
-    """Return where the runs of equal codes start, and how long they are."""
+@loop
+def _runs(codes: Codes, start: int, end: int, first_rows: Ints, lengths: Ints) -> int:
+    """Return the number of runs of equal codes, leaving where they start, and how long they are."""
     runs = 0
     for row in range(start, end):
         if row == start or codes[row] != codes[row - 1]:
+            first_rows[runs] = row
+            lengths[runs] = 0
             runs += 1
-    first_rows = np.empty(runs, np.int64)
-    lengths = np.zeros(runs, np.int64)
-    run = -1
-    for row in range(start, end):
-        if row == start or codes[row] != codes[row - 1]:
-            run += 1
-            first_rows[run] = row
-        lengths[run] += 1
-    return first_rows, lengths
+        lengths[runs - 1] += 1
+    return runs
 
 
 @numba.njit(cache=True, nogil=True)
-def _shuffle(first_rows: Ints, lengths: Ints, rng: np.random.Generator) -> None:
-    for last in range(len(lengths) - 1, 0, -1):
+def _shuffle(first_rows: Ints, lengths: Ints, runs: int, rng: np.random.Generator) -> None:
+    for last in range(runs - 1, 0, -1):
         other = rng.integers(0, last + 1)
         first_rows[last], first_rows[other] = first_rows[other], first_rows[last]
         lengths[last], lengths[other] = lengths[other], lengths[last]
+
+
+@loop
+def largest_runs(codes: Codes, offsets: Ints, largest: Ints) -> None:
+    """Leave for each group the length of its longest run of equal codes."""
+    for group in range(len(offsets) - 1):
+        most = length = 0
+        for row in range(offsets[group], offsets[group + 1]):
+            length = length + 1 if row > offsets[group] and codes[row] == codes[row - 1] else 1
+            most = max(most, length)
+        largest[group] = most
 
 
 @numba.njit(cache=True, nogil=True)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.feasible import Known, Sensitive, new_known
+from sfumato.rows.lanes import LANES
 from sfumato.table import Column, Groups, Table
 
 Codes = npt.NDArray[np.int32]
@@ -70,7 +71,9 @@ class WorkingRows:
         if exclusions is not None:
             kind = len(codes)
             codes.append(exclusions.kinds)
-        matrix = np.empty((table.rows, len(codes) + 1), dtype=np.int32)
+        width = len(codes) + 1
+        cells = np.empty(table.rows * width + LANES, dtype=np.int32)  # the last row read by lanes
+        matrix = cells[: table.rows * width].reshape(table.rows, width)
         for j, column_codes in enumerate(codes):
             matrix[:, j] = column_codes if order is None else column_codes[order]
         matrix[:, -1] = np.arange(table.rows) if order is None else order
