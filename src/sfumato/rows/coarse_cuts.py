@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.rows.axes import RANGE, axes_of
+from sfumato.rows.coarse_losses import narrowed, own_cuts
 from sfumato.rows.coarse_tree import Cut, CutTree, Roots
-from sfumato.rows.cut_loss import cut_losses, gather_spans, new_losses, node_loss
-from sfumato.rows.cuts import count_codes, new_blocks, order_blocks
-from sfumato.rows.lanes import LANES
 from sfumato.rows.shard_conditions import Condition, SatisfiesModel, all_hold
-from sfumato.table import Column, Table
+from sfumato.table import Table
 from sfumato.table.whole import Joint, codes_of, column_of, counted
 
 Bools = npt.NDArray[np.bool_]
@@ -30,6 +28,9 @@ __all__ = ["Counts", "CutTree", "TableCounts", "plan_cuts"]
 
 # Each side of a coarse cut has at least this share of the rows: shards are to be of like sizes.
 _SMALLEST_SHARE = 1 / 4
+# Combinations of two columns, in all parts of a level, up to which they are counted: what a cut
+# changes in other columns counts most at the top, where parts are few.
+_MOST_COMBINATIONS = 1 << 20
 
 
 class Counts(Protocol):
@@ -57,8 +58,8 @@ def plan_cuts(
 ) -> CutTree:
     """Return cuts into parts of at most so many rows, as far as the conditions allow.
 
-    A part is cut where the loss of its two sides is least, as far as the attribute that is cut
-    tells, each with a quarter of the rows or more; or, where no such cut leaves two sides that
+    A part is cut where the loss of its two sides is least, as far as counts of pairs of attributes
+    tell, each with a quarter of the rows or more; or, where no such cut leaves two sides that
     keep all conditions, at the allowed one of least loss. Where sides must be close to the whole
     table, the cut comes first that leaves them closest. A part without any cut stays whole. With
     `in_order`, the first column that can be cut is, as near the middle as can be.
@@ -71,8 +72,10 @@ def plan_cuts(
     pending = list(tree.tops)
     # conditions often look at the same columns, which are counted once
     looked_at = list(dict.fromkeys(condition.columns for condition in conditions))
-    asked = list(dict.fromkeys((name, *own) for name in on for own in [(), *looked_at]))
-    while pending and asked:
+    always = [(name, *own) for name in on for own in [(), *looked_at]]
+    while pending and always:
+        pairs = [] if in_order else _pairs(frame, on, len(pending))
+        asked: list[tuple[str, ...]] = list(dict.fromkeys([*always, *pairs]))
         found = counts.joints(tree, pending, asked)
         cuts = []
         for node in pending:
@@ -80,12 +83,7 @@ def plan_cuts(
             if here[on[0],].counts.sum() <= most_rows:
                 continue
             ways = [
-                way
-                for place, name in enumerate(on)
-                for way in _ways(
-                    name, column_of(frame, name), here[name,], place if in_order else None
-                )
-                if way.smaller >= max(least_rows, 1)
+                way for way in _ways(frame, on, here, in_order) if way.smaller >= max(least_rows, 1)
             ]
             cut = _best_cut(ways, conditions, here)
             if cut is not None:
@@ -173,45 +171,53 @@ def _best_cut(
     return None
 
 
-def _ways(name: str, column: Column, joint: Joint, place_in_order: int | None) -> Iterator[_Way]:
-    """Yield the cuts of a part on one column.
+def _ways(
+    frame: Table,
+    on: Sequence[str],
+    here: Mapping[tuple[str, ...], Joint],
+    in_order: bool,
+) -> Iterator[_Way]:
+    """Yield the cuts of a part.
 
     Even cuts come first. They rank by what they change in the sum of losses, or where columns have
     an order by it, and how uneven they are.
     """
-    codes, counts = joint.codes[0], joint.counts
-    rows = int(counts.sum())
-    if len(codes) < 2:
-        return
-    # the kernels of Mondrian, on one row a value: blocks and losses do not depend on how many
-    work = np.zeros((len(codes), LANES), np.int32)
-    work[:, 0] = codes
-    axes = axes_of((column,))
-    held, losses = new_blocks(axes), new_losses(axes)
-    active = count_codes(work, 0, len(codes), held)
-    blocks = order_blocks(axes, 0, len(codes), False, held)
-    place = held.block_of[codes]
-    sizes = np.bincount(place, counts, blocks).astype(np.int64)
-    if axes.kind[0] != RANGE:  # the commonest first, as Mondrian has them
-        order = np.argsort(-sizes, kind="stable")
-        rank = np.empty(blocks, np.int64)
-        rank[order] = np.arange(blocks)
-        place, sizes = rank[place], sizes[order]
-    held.block_of[codes], held.sizes[:blocks] = place, sizes
-    gather_spans(work, 0, len(codes), axes, active, 1, held, losses)
-    cut_losses(axes, 0, 0, rows, 0, held, losses)
-    whole = node_loss(axes, 0, held)
-    left = np.cumsum(sizes)
-    for cut in range(blocks - 1):
-        smaller = int(min(left[cut], rows - left[cut]))
-        loss = left[cut] * losses.left[cut] + (rows - left[cut]) * losses.right[cut] - rows * whole
-        is_uneven = float(smaller < _SMALLEST_SHARE * rows)
-        merit: tuple[float, ...] = (is_uneven, float(loss))
-        if place_in_order is not None:
-            merit = (is_uneven, place_in_order, -smaller)
-        goes_right = np.ones(column.null_code + 1, np.bool_)
-        goes_right[codes] = place > cut
-        yield _Way(merit, smaller, name, goes_right)
+    all_cuts = {name: own_cuts(column_of(frame, name), here[name,]) for name in on}
+    for place, (name, cuts) in enumerate(all_cuts.items()):
+        if cuts is None:
+            continue
+        joint, rows = here[name,], int(cuts.left[-1])
+        others = [
+            (other, pair)
+            for beside, other in all_cuts.items()
+            if other is not None and (pair := _pair(here, name, beside)) is not None
+        ]
+        gain = narrowed(cuts, others)
+        for cut, left in enumerate(cuts.left[:-1].tolist()):
+            smaller = min(left, rows - left)
+            is_uneven = float(smaller < _SMALLEST_SHARE * rows)
+            merit = (place, -smaller) if in_order else (-float(gain[cut]),)
+            goes_right = np.ones(cuts.column.null_code + 1, np.bool_)
+            goes_right[joint.codes[0]] = cuts.block_of[joint.codes[0]] > cut
+            yield _Way((is_uneven, *merit), smaller, name, goes_right)
+
+
+def _pairs(frame: Table, on: Sequence[str], parts: int) -> list[tuple[str, str]]:
+    """Return the pairs of columns whose joint counts in so many parts are not too many."""
+    widths = {name: column_of(frame, name).null_code + 1 for name in on}
+    return [
+        (one, other)
+        for one, other in combinations(on, 2)
+        if widths[one] * widths[other] * parts <= _MOST_COMBINATIONS
+    ]
+
+
+def _pair(here: Mapping[tuple[str, ...], Joint], one: str, other: str) -> Joint | None:
+    """Return the joint counts of two columns, the first one first, if they were asked for."""
+    if (one, other) in here:
+        return here[one, other]
+    turned = here.get((other, one))
+    return None if turned is None else Joint(turned.codes[::-1], turned.counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
