@@ -36,10 +36,10 @@ class Losses(NamedTuple):
     `cut_on` lists the attributes that may cut the node, by slot; `sets` the active ones that
     generalise to sets; `node` says how many are active, may cut it, and are sets.
 
-    `spans` are by slot and block, `reach` by set value: the spans of the blocks that it occurs in,
-    slot by slot, `marks` the first of these as bits; values of attribute a start at
-    `reach_start[a]`. `missing` has the code that is no end of a span, by attribute, and then eight
-    that none has; `places` the blocks of a few rows, by slot.
+    `spans` are by slot and block, those of a slot from `span_start` on; `reach` by set value: the
+    spans of the blocks that it occurs in, slot by slot, `marks` the first of these as bits; values
+    of attribute a start at `reach_start[a]`. `missing` has the code that is no end of a span, by
+    attribute, and then eight that none has; `places` the blocks of a few rows, by slot.
 
     `starting`, `ending`, `inside` and `only` are numbers of set values by attribute and block,
     `held` those of the node; `run`, `seen`, `before`, `values` and `cost` what a scan has met.
@@ -49,6 +49,7 @@ class Losses(NamedTuple):
     node: Ints
     cut_on: Ints
     sets: Ints
+    span_start: Ints
     reach_start: Ints
     missing: Codes
     spans: Codes
@@ -79,12 +80,13 @@ def new_losses(axes: Axes) -> Losses:
     missing = np.full(lanes + LANES, _NEVER, np.int32)
     missing[:attributes] = np.where(axes.kind == RANGE, axes.null, _NEVER)
     starting, ending, inside, only = np.zeros((4, attributes, MOST_BLOCKS), np.int64)
-    cut_on, sets, held, counted = np.zeros((4, attributes), np.int64)
+    cut_on, sets, span_start, held, counted = np.zeros((5, attributes), np.int64)
     left, right, alone, rest = np.zeros((4, MOST_BLOCKS), np.float64)
     return Losses(
         node=np.zeros(3, np.int64),
         cut_on=cut_on,
         sets=sets,
+        span_start=span_start,
         reach_start=np.cumsum(values) - values,
         missing=missing,
         spans=np.empty(attributes * MOST_BLOCKS * 2 * lanes, np.int32),
@@ -127,10 +129,12 @@ def gather_spans(
     first, block_of, columns = blocks.first, blocks.block_of, work.shape[1]
     spans, reach, marks, places = scratch.spans, scratch.reach, scratch.marks, scratch.places
     missing, lanes = scratch.missing, len(scratch.missing) - LANES
-    for slot in range(slots):
-        base = slot * MOST_BLOCKS * 2 * lanes
-        for j in range(base, base + blocks.blocks[scratch.cut_on[slot]] * 2 * lanes):
-            spans[j] = -1
+    held = 0
+    for slot in range(slots):  # one after the other, so that they stay in the cache
+        scratch.span_start[slot] = held
+        held += blocks.blocks[scratch.cut_on[slot]]
+    for j in range(held * 2 * lanes):
+        spans[j] = -1
     sets = 0
     for a in range(active):
         axis = blocks.active[a]
@@ -152,7 +156,7 @@ def gather_spans(
                 axis = np.uint64(scratch.cut_on[slot])
                 block = block_of[np.uint64(first[axis] + work[i, axis])]
                 places[np.uint64((i - chunk) * lanes + slot)] = block
-                at = (slot * MOST_BLOCKS + block) * 2 * lanes
+                at = (scratch.span_start[slot] + block) * 2 * lanes
                 for lane in range(0, lanes, LANES):
                     take_in(spans, at + 2 * lane, work, i * columns + lane, missing, lane)
         for s in range(sets):
@@ -196,7 +200,7 @@ def cut_losses(
     side = 0
     for block in range(count - 1):
         side += blocks.sizes[sizes + block]
-        at = (slot * MOST_BLOCKS + block) * 2 * lanes
+        at = (scratch.span_start[slot] + block) * 2 * lanes
         for lane in range(0, 2 * lanes, SPAN):
             unite(run, lane, spans, at + lane)
         for s in range(sets):
@@ -210,7 +214,7 @@ def cut_losses(
     side = 0
     for block in range(count - 1, 0, -1):
         own = blocks.sizes[sizes + block]
-        at = (slot * MOST_BLOCKS + block) * 2 * lanes
+        at = (scratch.span_start[slot] + block) * 2 * lanes
         if block < singles and least <= own <= rows - least:
             others = (block - 1) * 2 * lanes  # the blocks before, and those after
             for lane in range(0, 2 * lanes, SPAN):
