@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.audit.coded import Coded
-from sfumato.audit.keys import numbered, packs
+from sfumato.audit.keys import add_multiples, numbered, packs
 from sfumato.errors import ReleaseDamaged
 from sfumato.models import Histogram
 from sfumato.release import Manifest
@@ -43,9 +43,11 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
     groups -= 1
     counted = "count" in table.column_names
     # without counts a single number stands for all of them
-    counts = _numbers(table, "count") if counted else np.broadcast_to(np.int64(1), len(groups))
+    counts = _numbers(table, "count") if counted else _ones(len(groups))
     if len(counts) and counts.min() < 1:
         raise ReleaseDamaged(f"table '{name}' has a count below 1")
+    if counted and counts.max(initial=1) == 1:
+        counts = _ones(len(groups))
     # Compared first: a wild id must not make room for that many groups.
     dense = not len(groups) or (groups.min() == 0 and groups.max() < len(groups))
     sizes = np.bincount(groups) if dense else np.zeros(1, dtype=np.int64)
@@ -74,7 +76,7 @@ def check_sizes(tables: Sequence[GroupedTable], rows: int) -> None:
 def check_distinct(table: GroupedTable) -> None:
     """Refuse (ReleaseDamaged) a combination of cells that a group lists twice."""
     keys, width = _cells(table, table.columns)
-    keys += table.groups * width
+    add_multiples(keys, table.groups, width)
     # sorting numbers takes a fraction of the time and memory of hashing rows
     keys = pl.Series(keys).sort().to_numpy()
     if (keys[1:] == keys[:-1]).any():
@@ -100,7 +102,8 @@ def _strays(table: GroupedTable, codes: npt.NDArray[np.integer[Any]]) -> Ints:
     """Return the groups whose rows do not all have the same code."""
     some = np.empty(len(table.sizes), dtype=codes.dtype)
     some[table.groups] = codes
-    return np.unique(table.groups[some[table.groups] != codes])
+    strays: Ints = np.unique(table.groups[some[table.groups] != codes])
+    return strays
 
 
 def check_means(manifest: Manifest, table: GroupedTable) -> None:
@@ -122,6 +125,10 @@ def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
     """Return a number a row, equal where the cells are, and one that is above all of them."""
     columns = [table.columns[name] for name in names]
     return numbered(columns, len(table.groups), len(table.sizes))
+
+
+def _ones(rows: int) -> Ints:
+    return np.broadcast_to(np.int64(1), rows)
 
 
 def _numbers(table: pa.Table, name: str) -> Ints:

@@ -37,6 +37,12 @@ def numbered(columns: Sequence[Coded], rows: int, groups: int = 1) -> tuple[Ints
     return (keys, above) if above * groups <= _MOST else _dense(keys)
 
 
+def add_multiples(keys: Ints, groups: Ints, width: int) -> None:
+    """Add its group's number times the width to every key, so that they sort by group first."""
+    for block in _blocks(len(keys)):
+        keys[block] += groups[block] * width
+
+
 def packs(columns: Sequence[Coded]) -> Iterator[slice]:
     """Yield the columns in order, as many at a time as fit into one number together."""
     first, width = 0, 1
@@ -51,8 +57,7 @@ def packs(columns: Sequence[Coded]) -> Iterator[slice]:
 
 def _joint(pack: Sequence[Coded], rows: int) -> Ints:
     keys = np.zeros(rows, np.int64)
-    for start in range(0, rows, _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for block in _blocks(rows):
         part = keys[block]
         for column in pack:
             part *= column.width
@@ -64,3 +69,7 @@ def _dense(keys: Ints) -> tuple[Ints, int]:
     """Return the keys by rank, and their number."""
     distinct, ranks = np.unique(keys, return_inverse=True)
     return ranks.astype(np.int64), len(distinct)
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, rows, _BLOCK))

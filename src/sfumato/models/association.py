@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from sfumato.errors import ParameterError
 from sfumato.models import kernels
@@ -93,6 +94,8 @@ class BoundAssociation(BoundModel):
     """The model bound to one table."""
 
     total: Total
+    # the last histogram and its distances: holding, the level and the note all ask for them
+    _last: list[tuple[Histogram, Reals]] = field(default_factory=list, init=False, repr=False)
 
     def holds(self, statistics: GroupStatistics) -> Bools:
         """Return for every group whether all four requirements hold, decided in whole numbers."""
@@ -135,11 +138,15 @@ class BoundAssociation(BoundModel):
 
     def _distances(self, histogram: Histogram) -> Reals:
         """Return the greatest difference of a value's share from the whole table's, by group."""
+        for known, distances in self._last:
+            if known is histogram:
+                return distances
         entries = _Entries.of(histogram, self.total.null_code)
         prior = self._prior()
         farthest = np.append(prior, 0.0)[entries.absent(prior)]
         share = entries.counts / np.maximum(histogram.present, 1)[entries.owner]
         np.maximum.at(farthest, entries.owner, np.abs(share - prior[entries.codes]))
+        self._last[:] = [(histogram, farthest)]
         return farthest
 
     def _close(self, histogram: Histogram, delta: float) -> Bools:
@@ -184,8 +191,9 @@ class _Entries(NamedTuple):
         by_prior = np.argsort(-prior, kind="stable")
         rank = np.empty(len(prior), np.int64)
         rank[by_prior] = np.arange(len(prior))
-        order = np.lexsort((rank[self.codes], self.owner))
-        owner, ranks = self.owner[order], rank[self.codes][order]
+        # entries stand by group, so that only ranks change places: within each of them
+        owner, below = self.owner, self.owner * len(prior)
+        ranks = pl.Series(below + rank[self.codes]).sort().to_numpy() - below
         held = np.bincount(owner, minlength=self.groups)
         place = np.arange(len(owner)) - (np.cumsum(held) - held)[owner]
         first_gap = held.copy()

@@ -16,6 +16,7 @@ import base64
 import json
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +87,15 @@ def load(path: str | os.PathLike[str]) -> Release:
 
 
 def _write(release: Release, folder: Path, format: FileFormat, formula_guard: bool) -> None:
-    for entry in release.manifest.tables:
+    def write(entry: TableEntry) -> None:
         path = folder / f"{entry.name}.{format}"
         if format == "csv":
             _write_csv(release.tables[entry.name], path, formula_guard)
         else:
             _write_parquet(release.tables[entry.name], path)
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(write, release.manifest.tables))
     write_manifest(release.manifest, release.hierarchies, folder, format, formula_guard)
 
 
