@@ -8,7 +8,7 @@ BENCH ?=
 # Processes that share the tests, file by file.
 JOBS ?= 2
 
-.PHONY: demo test lint chromium postgresql java bench bench-check notebooks fuzz reliability sbom wheel clean
+.PHONY: demo test lint chromium postgresql java bench bench-check notebooks fuzz reliability sbom vulnerabilities wheel clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -78,6 +78,10 @@ reliability: $(VENV)/.installed-test
 sbom: $(VENV)/.installed-test
 	@mkdir -p dist
 	$(BIN)/python -m tests.sbom dist/sfumato.cdx.json
+
+# Known vulnerabilities of what is installed, by a database that you bring (ADVISORIES=FOLDER|ZIP).
+vulnerabilities: $(VENV)/.installed-test
+	$(BIN)/python -m tests.advisories "$(ADVISORIES)"
 
 # The same commit gives the same bytes: times are those of the commit.
 wheel: $(BIN)/python
