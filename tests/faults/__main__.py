@@ -79,9 +79,10 @@ def here(task: Task) -> Iterator[Trial]:
 def apart(task: Task) -> Iterator[Trial]:
     """Give the faults that end a process, or that the system makes."""
     name, rng, size = task.name, random.Random(f"14 {task.name}"), processes.measured(task)
-    for at in range(1, size.points + 1):
+    step = 3 if task.apart else 1  # the work of the worker lies between a server's points
+    for at in range(1, size.points + 1, step):
         yield f"{name}, kill -9 at a point @ {at}", partial(processes.at_point, task, "kill", at)
-    for at in range(1, size.points + 1, 3):
+    for at in range(1, size.points + 1, 3 * step):
         yield f"{name}, Ctrl-C at a point @ {at}", partial(processes.at_point, task, "signal", at)
     for at in range(1, size.forced + 1):
         yield f"{name}, failing fsync @ {at}", partial(processes.at_point, task, "fsync", at)

@@ -52,9 +52,10 @@ def _started(task: Task, folder: Path, fault: str) -> subprocess.Popen[str]:
 
 
 def _ended(process: subprocess.Popen[str], folder: Path) -> tuple[int, str]:
-    _, told = process.communicate(timeout=_LONGEST)
+    out, told = process.communicate(timeout=_LONGEST)
     all_workers_end(folder)
-    return process.returncode, told
+    is_done = "points " in out and process.returncode == -signal.SIGINT  # hit on its way out
+    return 0 if is_done else process.returncode, told
 
 
 def measured(task: Task) -> Measure:

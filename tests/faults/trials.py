@@ -61,6 +61,7 @@ def judged(task: Task, folder: Path) -> str:
     after = task.check(folder)
     is_new = after in ("new", "new, and nothing told")
     assert is_new or after.endswith(("projects", "published")), after
-    assert task.litter(folder) == []
+    left = task.litter(folder)
+    assert left == [], left
     task.settled(folder)
     return state

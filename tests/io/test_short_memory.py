@@ -8,8 +8,9 @@ import sys
 import pyarrow as pa
 import pytest
 
+from sfumato import short_memory
 from sfumato.errors import InputError
-from sfumato.io import csv_files, short_memory
+from sfumato.io import csv_files
 from sfumato.io.read import read_table
 
 ENOUGH, LITTLE = float("inf"), 1000.0

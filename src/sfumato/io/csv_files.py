@@ -12,7 +12,7 @@ from pyarrow import csv
 from sfumato.errors import InputError
 from sfumato.io.cell_types import typed
 from sfumato.io.csv_text import Dialect, dialect_of, first_bad_quote, ragged_rows
-from sfumato.io.short_memory import is_memory_short
+from sfumato.short_memory import is_memory_short
 
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 8 * 2**20  # a row must fit into one

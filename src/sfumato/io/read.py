@@ -28,10 +28,10 @@ from sfumato.io.partitions import (
     partition_columns,
     refuse_in_both,
 )
-from sfumato.io.short_memory import told_as_lack_of_memory
 from sfumato.io.statistical_files import SUFFIXES as STATISTICAL
 from sfumato.io.statistical_files import join_statistical, read_statistical
 from sfumato.schema.lazy_table import Columns, LazyTable
+from sfumato.short_memory import told_as_lack_of_memory
 
 
 @dataclass(frozen=True, slots=True)
