@@ -25,6 +25,7 @@ from .workbench_run import all_workers_end, workers
 
 HERE = Path(__file__).resolve().parents[1]
 _LONGEST = 300
+_SPINNING = 120
 _INTERRUPTED = 130
 
 
@@ -130,9 +131,19 @@ def worker_killed(task: Task, rng: random.Random, longest: float) -> str:
 
 
 def limited(task: Task, fault: str) -> str:
-    """Let a task run with room for so many bytes a file, or so many megabytes of memory."""
+    """Let a task run with room for so many bytes a file, or so many megabytes of memory.
+
+    Where not a byte is left, some versions of Python try to handle the same exception for ever:
+    somebody has to end them, and what they leave must be whole as well.
+    """
     with fresh(task) as folder:
-        code, told = _ended(_started(task, folder, fault), folder)
+        process = _started(task, folder, fault)
+        try:
+            process.wait(_SPINNING)
+        except subprocess.TimeoutExpired:
+            assert fault.startswith("memory"), "it does not end"
+            process.kill()
+        code, told = _ended(process, folder)
         if code == 0:
             raise NoTrial("there was enough room")
         if fault.startswith("files"):
