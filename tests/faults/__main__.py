@@ -34,22 +34,24 @@ def main() -> int:
     which.add_argument("--here", action="store_true", help="without processes of their own")
     which.add_argument("--apart", action="store_true", help="in processes of their own only")
     asked.add_argument("--task", action="append", choices=[each.name for each in TASKS])
+    asked.add_argument("--only", default="", help="trials whose name holds this, such as memory")
     asked.add_argument("--verbose", action="store_true", help="a line for every trial")
     options = asked.parse_args()
     tasks = [each for each in TASKS if not options.task or each.name in options.task]
-    all_trials = [] if options.apart else [t for each in tasks if each in HERE for t in here(each)]
-    if not options.here:
-        all_trials += [trial for each in tasks for trial in apart(each)]
+    with _quiet():
+        all_trials = (
+            [] if options.apart else [t for each in tasks if each in HERE for t in here(each)]
+        )
+        if not options.here:
+            all_trials += [trial for each in tasks for trial in apart(each)]
     counts: Counter[str] = Counter()
     bad: list[str] = []
     left_out: Counter[str] = Counter()
+    all_trials = [each for each in all_trials if options.only in each[0]]
     for what, trial in all_trials[:: 10 if options.quick else 1]:
         kind = what.split(" @ ", maxsplit=1)[0]
         try:
-            with (
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-            ):
+            with _quiet():
                 found = trial()
             counts[kind] += 1
         except processes.NoTrial as reason:
@@ -66,6 +68,13 @@ def main() -> int:
         print(f"{count:5} {kind}")
     print(f"{counts.total():5} trials, {len(bad)} ended badly; no trials: {dict(left_out)}")
     return 1 if bad else 0
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what the command line prints in this process out of the counts."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
 
 
 def here(task: Task) -> Iterator[Trial]:
