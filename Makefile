@@ -68,11 +68,16 @@ fuzz: $(VENV)/.installed-test
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
 	$(BIN)/python -m tests.fuzz --cases $(CASES)
 
-# The full counts of docs/reliability.md: spoilt releases, injected faults, load.
+# The full counts of docs/reliability.md: spoilt releases, injected faults, load. That takes more than
+# an hour; a first look: make reliability SEEDS=10 FAULTS=--quick RUNS=5 SESSIONS=2
+SEEDS ?= 400
+FAULTS ?=
+RUNS ?= 50
+SESSIONS ?= 20
 reliability: $(VENV)/.installed-test
-	$(BIN)/python -m tests.mutations
-	$(BIN)/python -m tests.faults
-	$(BIN)/python -m tests.load
+	$(BIN)/python -m tests.mutations --seeds $(SEEDS)
+	$(BIN)/python -m tests.faults $(FAULTS)
+	$(BIN)/python -m tests.load --runs $(RUNS) --sessions $(SESSIONS)
 
 # What an installation consists of, as CycloneDX JSON, from installed metadata alone.
 sbom: $(VENV)/.installed-test
