@@ -76,7 +76,8 @@ def guided(target: Target, cases: int, number: int, faults: Path) -> Outcome:
     """Fuzz a target with atheris in a process of its own, which ends at the first fault."""
     corpus = faults / "corpus" / target.name
     corpus.mkdir(parents=True, exist_ok=True)
-    for place, content in enumerate(target.seeds()):
+    choices = [b"\xff" + random.Random(n).randbytes(400) for n in range(8)]
+    for place, content in enumerate([*target.seeds(), *choices]):
         (corpus / f"seed-{place}").write_bytes(content)
     command = [sys.executable, "-m", "fuzz.guided", target.name, f"-runs={cases}"]
     command += ["-max_len=20000", "-timeout=60", "-rss_limit_mb=6000"]
