@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 from statistics import NormalDist
 
 import numpy as np
@@ -116,6 +116,28 @@ def test_the_others_of_a_set_are_uniform():
             found.update(cell)
     # everybody has another value, so that every value is as common as any
     assert is_uniform(found.elements(), domain)
+
+
+def test_fakes_are_anybody_with_any_value_and_stand_anywhere():
+    """Of eight people who all differ, the one fake is each one's twin equally often.
+
+    So is it for its illness, and for the places of the two rows that look alike: which of them is
+    the fake would be told if fakes came last.
+    """
+    data, twins, values, places = people(8), [], [], []
+    for number in range(RUNS):
+        release = published("merging", number, data, l=2, fakes=1)
+        assert release.manifest.parameters["fakes"] == 1
+        records = release.tables["records"]
+        ages, cells = (records[name].to_pylist() for name in ("age", "ill"))
+        ((twin, _),) = (each for each in Counter(ages).items() if each[1] == 2)
+        ((value, _),) = (each for each in Counter(cells).items() if each[1] == 2)
+        twins.append(str(twin))
+        values.append(value)
+        places.append(tuple(n for n, age in enumerate(ages) if age == twin))
+    assert is_uniform(twins, [str(age) for age in data["age"].to_pylist()])
+    assert is_uniform(values, data["ill"].to_pylist())
+    assert is_uniform(places, list(combinations(range(9), 2)))
 
 
 def test_two_releases_share_no_randomness_unless_asked():

@@ -216,6 +216,15 @@ def test_interrupts_and_exhaustion(place, sfumato, monkeypatch, error):
     assert sorted(path.name for path in place.iterdir()) == ["data.csv", "policy.yaml"]
 
 
+def test_whatever_a_library_says_where_memory_is_short(place, sfumato, monkeypatch):
+    def fail(*arguments, **options):
+        raise ImportError("failed to map segment from shared object")
+
+    monkeypatch.setattr("sfumato.jobs.anonymize.open_table", fail)
+    monkeypatch.setattr("sfumato.short_memory._room_left", lambda: 1000)
+    assert sfumato(*RUN) == (2, "", ["error: not enough memory for this table"])
+
+
 def test_names_that_steer_a_terminal_are_shown_without_effect(place, sfumato):
     (place / "data.csv").write_bytes(b"a\x1b[31m,b\n1,2\n")
     _, _, err = sfumato(*RUN)

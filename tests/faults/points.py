@@ -1,7 +1,8 @@
 """Where a run can fail: each time it opens, renames, makes, removes or forces something to disk.
 
 Python tells an audit hook of all of these but the last, so that none need be patched; a hook that
-raises makes the operation fail. Points are counted in one folder only, from 1.
+raises makes the operation fail. Points are counted in one folder only, from 1; those of `fsync`
+are forcing to disk alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from typing import Any
 
 WATCHED = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate", "os.listdir")
 KINDS = ("kill", "interrupt", "full disk", "read only", "broken disk", "no memory")
-_ERRORS = {"full disk": errno.ENOSPC, "read only": errno.EROFS, "broken disk": errno.EIO}
+SIGNALS = {"kill": signal.SIGKILL, "signal": signal.SIGINT}
+_ERRORS = {
+    "full disk": errno.ENOSPC,
+    "read only": errno.EROFS,
+    "broken disk": errno.EIO,
+    "fsync": errno.EIO,
+}
 
 
 @dataclass
@@ -35,8 +42,9 @@ class Fault:
         self.seen += 1
         if self.seen != self.at:
             return
-        if self.kind == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.kind in SIGNALS:
+            os.kill(os.getpid(), SIGNALS[self.kind])
+            return
         if self.kind == "interrupt":
             raise KeyboardInterrupt
         if self.kind == "no memory":
@@ -74,10 +82,14 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if not _active or event not in WATCHED:
         return
     fault = _active[0]
+    if fault.kind == "fsync":
+        return
     place = arguments[0]
     if isinstance(place, int) or place is None:
         return
     path = os.fsdecode(place)
     if not path.startswith(str(fault.folder)) or path.endswith((".py", ".pyc")):
         return
+    if event == "open" and path.endswith("status.json") and arguments[1] in ("r", "rb"):
+        return  # how a server waits for a run: as often as the clock says
     fault.reached()

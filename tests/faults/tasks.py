@@ -14,10 +14,10 @@ from pathlib import Path
 
 from papers import toy
 
+from faults import workbench_run
 from sfumato.audit import audit
-from sfumato.jobs.anonymize import anonymize
+from sfumato.cli.app import run as command_line
 from sfumato.papers import reproduce as papers
-from sfumato.randomness import Randomness
 from sfumato.web.projects import Workspace
 from sfumato.web.runs import Kind, Runner, load_run, runs_of
 
@@ -35,6 +35,7 @@ PEOPLE = "".join(
         for n in range(40)
     ]
 )
+NEW_SEED, OLD_SEED = (hashlib.sha256(word).digest() for word in (b"new", b"old"))
 
 
 class Broken(AssertionError):  # noqa: N818 -- a state
@@ -43,13 +44,19 @@ class Broken(AssertionError):  # noqa: N818 -- a state
 
 @dataclass(frozen=True)
 class Task:
-    """Something that a fault may hit."""
+    """Something that a fault may hit.
+
+    `work` may return an exit code, as the command line does. A task that is `apart` starts
+    processes itself, and is tried in processes of their own only.
+    """
 
     name: str
     prepare: Callable[[Path], None]
-    work: Callable[[Path], None]
+    work: Callable[[Path], int | None]
     check: Callable[[Path], str]
     expected: tuple[str, ...]
+    apart: bool = False
+    settled: Callable[[Path], None] = lambda _: None
 
     def litter(self, folder: Path) -> list[str]:
         """Return what lies in the folder and is nobody's."""
@@ -68,32 +75,32 @@ def _inputs(folder: Path) -> None:
     (folder / "data.csv").write_text(PEOPLE)
     (folder / "policy.yaml").write_text(POLICY % 3)
     (folder / "old.yaml").write_text(POLICY % 4)
+    (folder / "new.seed").write_bytes(NEW_SEED)
+    (folder / "old.seed").write_bytes(OLD_SEED)
 
 
-def _published(folder: Path, policy: str, seed: bytes, with_ledger: bool) -> None:
-    anonymize(
-        folder / "data.csv",
-        folder / policy,
-        folder / "release",
-        randomness=Randomness.secret(seed * 16),
-        force=True,
-        record=folder / "record.json",
-        ledger=folder / "ledger.jsonl" if with_ledger else None,
+def _published(folder: Path, policy: str, seed: str, with_ledger: bool) -> int:
+    command = ["anonymize", str(folder / "data.csv"), "--policy", str(folder / policy)]
+    command += ["--out", str(folder / "release"), "--force", "--seed-file", str(folder / seed)]
+    command += ["--record", str(folder / "record.json")]
+    return command_line(
+        command + (["--ledger", str(folder / "ledger.jsonl")] if with_ledger else [])
     )
 
 
 def _with_an_old_release(folder: Path) -> None:
     _inputs(folder)
-    _published(folder, "old.yaml", b"o", False)
+    assert _published(folder, "old.yaml", "old.seed", False) == 0
 
 
-def _publish(folder: Path) -> None:
+def _publish(folder: Path) -> int:
     # a release that the ledger lists is not replaced: the run after a whole one goes without it
-    _published(folder, "policy.yaml", b"n", _ledger(folder / "ledger.jsonl") == "nothing")
+    is_first = _ledger(folder / "ledger.jsonl") == "nothing"
+    return _published(folder, "policy.yaml", "new.seed", is_first)
 
 
-def _replace(folder: Path) -> None:
-    _published(folder, "policy.yaml", b"n", False)
+def _replace(folder: Path) -> int:
+    return _published(folder, "policy.yaml", "new.seed", False)
 
 
 def _state_of_release(folder: Path) -> str:
@@ -126,7 +133,7 @@ def _record(path: Path) -> str:
     fields = json.loads(path.read_text())
     if "writing" not in fields["timings"]:
         raise Broken("a record of a run that did not end")
-    return "new" if fields["seed"] == (b"n" * 16).hex() else "old"
+    return "new" if fields["seed"] == NEW_SEED.hex() else "old"
 
 
 def _ledger(path: Path) -> str:
@@ -142,11 +149,11 @@ def _ledger(path: Path) -> str:
 # --- papers ---------------------------------------------------------------------------------------
 
 
-def _reproduce(folder: Path) -> None:
+def _reproduce(folder: Path) -> int:
     paper_of = papers.paper_of
     papers.paper_of = lambda key: toy.PAPER
     try:
-        papers.reproduce("toy", out=folder / "papers")
+        return command_line(["reproduce", "toy", "--out", str(folder / "papers")])
     finally:
         papers.paper_of = paper_of
 
@@ -216,9 +223,22 @@ def _recovered(folder: Path) -> None:
                 raise Broken("a folder that is no run")
 
 
-_FILES = ("data.csv", "policy.yaml", "old.yaml", "release", "record.json", "ledger.jsonl")
+_FILES = (
+    *("data.csv", "policy.yaml", "old.yaml", "old.seed", "new.seed"),
+    *("release", "record.json", "ledger.jsonl"),
+)
 PUBLISH = Task("anonymize", _inputs, _publish, _state_of_release, _FILES)
 REPLACE = Task("anonymize --force", _with_an_old_release, _replace, _state_of_release, _FILES)
 REPRODUCE = Task("reproduce", lambda _: None, _reproduce, _state_of_papers, ("papers",))
 WORKBENCH = Task("workbench", lambda _: None, _recovered, _state_of_space, ("space",))
-TASKS = (PUBLISH, REPLACE, REPRODUCE, WORKBENCH)
+RUN = Task(
+    "workbench run",
+    lambda folder: workbench_run.prepare(folder, PEOPLE, POLICY % 3),
+    workbench_run.publish,
+    workbench_run.state,
+    ("space",),
+    apart=True,
+    settled=workbench_run.no_run_is_open,
+)
+TASKS = (PUBLISH, REPLACE, REPRODUCE, WORKBENCH, RUN)
+HERE = tuple(task for task in TASKS if not task.apart)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from .points import KINDS
-from .tasks import TASKS, Task
+from .tasks import HERE, Task
 from .trials import fails, points_of
 
-NAMES = [task.name for task in TASKS]
+NAMES = [task.name for task in HERE]
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +16,14 @@ def prepared(tmp_path_factory):
     """The old states, made once."""
     home = tmp_path_factory.mktemp("old")
     found = {}
-    for task in TASKS:
+    for task in HERE:
         found[task.name] = home / task.name
         found[task.name].mkdir()
         task.prepare(found[task.name])
     return found
 
 
-@pytest.mark.parametrize("task", TASKS, ids=NAMES)
+@pytest.mark.parametrize("task", HERE, ids=NAMES)
 def test_whatever_fails_the_state_is_old_or_new(task: Task, prepared):
     points = points_of(task, prepared)
     assert points > 10, "the points are not counted"

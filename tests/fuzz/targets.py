@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from sfumato.answers.select import select
 from sfumato.audit import audit
 from sfumato.datasets import hospital, hospital_schema
-from sfumato.errors import SfumatoError
+from sfumato.errors import InputError, SfumatoError
 from sfumato.io.read import read_table
 from sfumato.jobs.policy import Policy
 from sfumato.methods import Mondrian
@@ -32,6 +32,8 @@ from sfumato.randomness import Randomness
 from sfumato.release.manifest import Manifest
 from sfumato.schema import Attribute, Hierarchy, Schema
 from sfumato.table import encode
+
+from . import workbench
 
 POLICY = b"""attributes:
   name: {role: identifier}
@@ -48,11 +50,12 @@ SQL = b"SELECT sex, COUNT(*) FROM release WHERE age BETWEEN 2 AND 3 OR x IN ('a'
 
 @dataclass(frozen=True)
 class Target:
-    """A reader, and what it usually reads."""
+    """A reader, what it usually reads, and its share of all cases: slow ones get less."""
 
     name: str
     feed: Callable[[bytes], None]
     seeds: Callable[[], list[bytes]]
+    share: float
 
     def try_(self, content: bytes) -> bool:
         """Return whether the content was taken; any other error than ours goes on."""
@@ -146,15 +149,21 @@ def _parquets() -> list[bytes]:
     return [sink.getvalue(), other.getvalue()]
 
 
+def _http(content: bytes) -> None:
+    if (status := workbench.send(content, scratch())) >= 400:
+        raise InputError(f"refused with {status}")
+
+
 TARGETS = {
     target.name: target
     for target in (
-        Target("csv", _csv, lambda: [CSV, b"a;b\n1;2\n", b"\xef\xbb\xbfa\tb\n1\t2\n"]),
-        Target("parquet", _parquet, _parquets),
-        Target("policy", _policy, lambda: [POLICY, json.dumps({"attributes": {}}).encode()]),
-        Target("hierarchy", _hierarchy, lambda: [TREE, b"a,b\nc,b\n"]),
-        Target("manifest", _manifest, _manifests),
-        Target("audit", _audit, _manifests),
-        Target("sql", _sql, lambda: [SQL, b"age > 3 AND NOT (sex = 'F' OR x LIKE 'a%')"]),
+        Target("csv", _csv, lambda: [CSV, b"a;b\n1;2\n", b"\xef\xbb\xbfa\tb\n1\t2\n"], 0.11),
+        Target("parquet", _parquet, _parquets, 0.06),
+        Target("policy", _policy, lambda: [POLICY, json.dumps({"attributes": {}}).encode()], 0.15),
+        Target("hierarchy", _hierarchy, lambda: [TREE, b"a,b\nc,b\n"], 0.16),
+        Target("manifest", _manifest, _manifests, 0.235),
+        Target("audit", _audit, _manifests, 0.015),
+        Target("sql", _sql, lambda: [SQL, b"age > 3 AND NOT (sex = 'F' OR x LIKE 'a%')"], 0.25),
+        Target("http", _http, lambda: workbench.requests(scratch()), 0.02),
     )
 }

@@ -154,3 +154,68 @@ def test_numbers_that_are_none(tmp_path, number):
     except SfumatoError:
         return
     assert audit(tmp_path / "release").exit_code == 0
+
+
+def test_ten_thousand_columns_of_parquet_and_of_a_policy(tmp_path):
+    wide = pa.table({f"c{n}": [1, 2] for n in range(10_000)})
+    pq.write_table(wide, tmp_path / "wide.parquet")
+    assert read_table(tmp_path / "wide.parquet").num_columns == 10_000
+    names = "".join(f"  c{n}: {{role: insensitive}}\n" for n in range(10_000))
+    (tmp_path / "policy.yaml").write_text(
+        f"attributes:\n{names}  a: {{role: sensitive}}\nmethod: {{name: anatomy, l: 2}}\n"
+    )
+    from sfumato.jobs.policy import Policy
+
+    assert len(Policy.load(tmp_path / "policy.yaml").schema().attributes) == 10_001
+
+
+@pytest.mark.parametrize("text", ["a\0b: 1", 'attributes: {"a\\0b": {role: sensitive}}'])
+def test_null_bytes_in_a_policy(tmp_path, text):
+    (tmp_path / "policy.yaml").write_text(text)
+    from sfumato.jobs.policy import Policy
+
+    with pytest.raises(SfumatoError):
+        Policy.load(tmp_path / "policy.yaml").method()
+
+
+@pytest.mark.parametrize("name", ["a\\0b.csv", "\\ud800.csv", "x" * 5000, "../" * 2000, "/dev"])
+def test_names_of_hierarchy_files_that_are_none(tmp_path, name):
+    from sfumato.jobs.policy import Policy
+
+    (tmp_path / "policy.yaml").write_text(
+        f'attributes: {{a: {{role: quasi-identifier, hierarchy: "{name}"}}}}\n'
+        "method: {name: mondrian, k: 2}\n"
+    )
+    with pytest.raises(SfumatoError):
+        Policy.load(tmp_path / "policy.yaml").schema()
+    with pytest.raises(SfumatoError):
+        Policy.of(
+            {
+                "attributes": {"a": {"role": "quasi-identifier", "hierarchy": "a\0b"}},
+                "method": {"name": "mondrian", "k": 2},
+            }
+        ).schema()
+
+
+def test_null_bytes_in_a_question():
+    for text in ("a = 'x\0y'", "\0", "a\0 = 1"):
+        try:
+            parse(text)
+        except SfumatoError as error:
+            assert "\0" not in str(error)
+
+
+FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", '=cmd|"/c calc"!A1']
+
+
+def test_no_name_or_value_starts_a_formula_in_a_published_csv(tmp_path):
+    names = {"=HYPERLINK(1)": "quasi-identifier", "@ill": "sensitive"}
+    table = pa.table({"=HYPERLINK(1)": FORMULAS * 2, "@ill": FORMULAS[::-1] * 2})
+    Mondrian(k=2).publish(table, Schema.of(names)).save(tmp_path / "release", format="csv")
+    assert audit(tmp_path / "release").exit_code == 0
+    import csv
+
+    with (tmp_path / "release" / "records.csv").open(newline="", encoding="utf-8") as file:
+        fields = [field for row in csv.reader(file) for field in row]
+    assert len(fields) == 3 * 15
+    assert [field for field in fields if field[:1] in "=+-@\t\r" and field] == []

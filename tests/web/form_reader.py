@@ -48,11 +48,16 @@ class _Forms(HTMLParser):
             self._fields[self._area] += data.removeprefix("\n").replace("\n", "\r\n")
 
 
-def fields_of(page: str, action: str) -> dict[str, str]:
-    """Return what the form with an action would send if nothing were changed."""
+def forms_of(page: str) -> dict[str, dict[str, str]]:
+    """Return what each form would send if nothing were changed, by its action."""
     reader = _Forms()
     reader.feed(page)
-    return dict(reader.forms[action])
+    return reader.forms
+
+
+def fields_of(page: str, action: str) -> dict[str, str]:
+    """Return what the form with an action would send if nothing were changed."""
+    return dict(forms_of(page)[action])
 
 
 def fields_of_scheme(page: str, action: str) -> dict[str, str]:

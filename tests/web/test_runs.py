@@ -191,6 +191,7 @@ def test_a_run_is_cancelled_with_all_that_it_started(project, runner, sleeping, 
     sleeping(
         "import subprocess; child = subprocess.Popen([sys.executable, '-c', 'import time; "
         f"time.sleep(60)']); Path({str(tmp_path / 'child')!r}).write_text(str(child.pid)); "
+        "(run.folder / 'private' / '.record.json.tmp-1').touch(); "
         "(run.folder / '.release.tmp-1').mkdir(); time.sleep(60)"
     )
     run = runner.submit(project, Kind.PUBLISH)
@@ -203,6 +204,7 @@ def test_a_run_is_cancelled_with_all_that_it_started(project, runner, sleeping, 
     assert {each.name for each in run.folder.iterdir()} == {
         "request.json", "status.json", "policy.yaml", "hierarchies", "private"
     }  # fmt: skip
+    assert list((run.folder / "private").iterdir()) == []  # no draft, which may hold a seed
     runner.cancel(run)  # again: nothing happens
     assert run.status.state is State.CANCELLED
 

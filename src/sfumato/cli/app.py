@@ -38,6 +38,7 @@ from sfumato.cli import (
 from sfumato.cli.profile import with_profile
 from sfumato.cli.show import one_line
 from sfumato.errors import ClaimBroken, SfumatoError, place_of
+from sfumato.short_memory import is_memory_short
 from sfumato.version import __version__
 
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h
@@ -122,6 +123,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _refuse("not enough memory for this table", 2)
     except Exception as error:
+        if is_memory_short():  # which libraries tell in many ways, such as a failed import
+            return _refuse("not enough memory for this table", 2)
         # Neither message nor traceback: they may quote cells.
         place = place_of(error)
         return _refuse(

@@ -12,6 +12,7 @@ from pyarrow import csv
 from sfumato.errors import InputError
 from sfumato.io.cell_types import typed
 from sfumato.io.csv_text import Dialect, dialect_of, first_bad_quote, ragged_rows
+from sfumato.short_memory import is_memory_short
 
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 8 * 2**20  # a row must fit into one
@@ -39,7 +40,8 @@ def read_csv(path: Path) -> pa.Table:
         # still at it when the interpreter ends aborts the whole process.
         table = csv.read_csv(
             path,
-            read_options=csv.ReadOptions(block_size=_BLOCK),
+            # One thread where memory is short: with several, Arrow ends the process over a block.
+            read_options=csv.ReadOptions(block_size=_BLOCK, use_threads=not is_memory_short()),
             parse_options=csv.ParseOptions(
                 delimiter=dialect.separator,
                 newlines_in_values=dialect.has_quotes,
@@ -55,9 +57,13 @@ def read_csv(path: Path) -> pa.Table:
         )
     except MemoryError:  # which Arrow's own lack of memory is, too
         raise
-    except pa.ArrowException:  # its message quotes the row
+    except pa.ArrowException as error:  # its message quotes the row
+        if type(error) is pa.ArrowException:  # the system refused it a thread, not the file
+            raise MemoryError from None
         _refuse_bad_quotes(path, dialect)
         _refuse_ragged(path, dialect)
+        if is_memory_short():
+            raise MemoryError from None
         raise InputError(f"{path}: the file does not read as CSV; check its quotes") from None
     if dialect.has_quotes and _has_line_breaks(table):
         _refuse_bad_quotes(path, dialect)

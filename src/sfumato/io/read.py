@@ -31,6 +31,7 @@ from sfumato.io.partitions import (
 from sfumato.io.statistical_files import SUFFIXES as STATISTICAL
 from sfumato.io.statistical_files import join_statistical, read_statistical
 from sfumato.schema.lazy_table import Columns, LazyTable
+from sfumato.short_memory import told_as_lack_of_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,9 @@ def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = Non
     Folders such as `year=2020` below what is named are a column. `columns` chooses some of them.
     A table or query of a database is `ADDRESS#schema.table` or `ADDRESS#SELECT …`.
 
-    Refuses (InputError) what is missing, unreadable, empty, of an unknown format or damaged; the
-    message names files, columns and lines, never a cell. EngineUnavailable where the reader of a
-    format is not installed.
+    Refuses (InputError) what is missing, unreadable, empty, of an unknown format or damaged, or
+    more than memory holds; the message names files, columns and lines, never a cell.
+    EngineUnavailable where the reader of a format is not installed.
     """
     table = open_table(path)
     if columns is not None:
@@ -100,7 +101,10 @@ def open_table(path: str | os.PathLike[str]) -> Columns:
             )
         cells = partition_cells(files, literal_part(place))
         format = formats.pop()
-        table = open_parquet(files, cells) if format is None else _read(files, format, sheet, cells)
+        with told_as_lack_of_memory(path):
+            table = (
+                open_parquet(files, cells) if format is None else _read(files, format, sheet, cells)
+            )
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else path
         raise InputError(f"{where}: cannot be read ({error.strerror or 'I/O error'})") from None

@@ -7,6 +7,7 @@ releases again and to know that they are the same.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -44,10 +45,11 @@ def refuse_unusable(ledger: Path, release: Path | Address, record: Path | None =
                     f"the ledger lists '{release}' as handed out, so it is not replaced; "
                     "choose another name"
                 )
-        if not os.access(ledger, os.W_OK):
-            raise InputError(f"the ledger '{ledger}' cannot be written")
-    elif not os.access(ledger.parent, os.W_OK):
-        raise InputError(f"the ledger '{ledger}' cannot be written")
+    place = ledger if os.path.lexists(ledger) else ledger.parent
+    if not os.access(place, os.W_OK):
+        is_read_only = os.statvfs(place).f_flag & os.ST_RDONLY
+        reason = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
+        raise InputError(f"the ledger '{ledger}' cannot be written ({reason})")
 
 
 def enter(ledger: Path, release: Path | Address, manifest: Manifest) -> None:

@@ -19,6 +19,8 @@ from sfumato.errors import SchemaError
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 16
 
+# Escapes can spell halves of characters, which neither a cell nor the name of a file can hold.
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 _NULL = "tag:yaml.org,2002:null"
 _PLAIN = {
     _NULL: (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
@@ -49,6 +51,8 @@ class _Loader(yaml.SafeLoader):
         event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise _Refused("anchors and aliases are not supported; write it out", event.start_mark)
+        if isinstance(event, yaml.ScalarEvent) and _NO_TEXT.search(event.value):
+            raise _Refused("a text holds half a character", event.start_mark)
         if self._depth >= MAX_DEPTH:
             raise _Refused(f"nested more than {MAX_DEPTH} levels deep", event.start_mark)
         self._depth += 1
@@ -93,6 +97,8 @@ def read_yaml(path: Path) -> Any:
         raise SchemaError(f"{path}: no such file; draft one with `sfumato init`") from None
     except OSError as error:
         raise SchemaError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError:  # a zero byte in the name
+        raise SchemaError("the policy has a name that no file can have") from None
     if len(raw) > MAX_BYTES:
         raise SchemaError(f"{path}: larger than {MAX_BYTES >> 20} MiB; is this the right file?")
     try:

@@ -60,6 +60,8 @@ def _read_text(path: Path) -> str:
             f"hierarchy '{path.name}': the file cannot be read ({error.strerror}); "
             "check the path and its permissions"
         ) from None
+    except ValueError:  # a zero byte, or half a character
+        raise HierarchyError("a hierarchy has a name that no file can have") from None
     # A zero byte is valid UTF-8 but in a text file it means UTF-16 or no text at all.
     bad = raw.find(b"\0")
     try:

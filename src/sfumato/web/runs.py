@@ -339,7 +339,8 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
 def _end(folder: Path, status: Status) -> None:
     """Leave of a run that is over what it made whole, and its status."""
     shutil.rmtree(folder / "scratch", ignore_errors=True)
-    for each in folder.glob(".*.tmp-*"):
+    # also of the record, which holds the seed, in its folder of its own
+    for each in list(folder.rglob(".*.tmp-*")):
         if each.is_dir():
             shutil.rmtree(each, ignore_errors=True)
         else:

@@ -20,6 +20,7 @@ from typing import Final
 
 from sfumato.errors import SfumatoError, place_of
 from sfumato.jobs.pace import Pace
+from sfumato.short_memory import is_memory_short
 from sfumato.web.compiling import watch_compiling
 from sfumato.web.runs import REQUEST, Kind, Run, load_run
 from sfumato.web.small_files import read_json
@@ -27,6 +28,7 @@ from sfumato.web.status import State, Status
 from sfumato.web.work.names import SAMPLE_FILE
 
 _NICE: Final = 5  # pages come first, and what they wait for
+_NO_MEMORY: Final = "there is not enough memory for this table"
 _PR_SET_PDEATHSIG: Final = 1  # of <linux/prctl.h>
 
 
@@ -106,13 +108,14 @@ def main(folder: Path) -> int:
     except SfumatoError as error:
         report.end(State.REFUSED, known_names(run, str(error)))
     except MemoryError:
-        report.end(State.FAILED, "there is not enough memory for this table")
+        report.end(State.FAILED, _NO_MEMORY)
     except OSError as error:
         report.end(State.FAILED, f"the run could not be written ({error.strerror})")
     except Exception as error:
         # neither message nor traceback: they may quote cells
         place = f"{type(error).__name__} at {place_of(error)}"
-        report.end(State.FAILED, f"a fault of sfumato, {place}; please report it")
+        words = f"a fault of sfumato, {place}; please report it"
+        report.end(State.FAILED, _NO_MEMORY if is_memory_short() else words)
     else:
         return 0
     return 1
