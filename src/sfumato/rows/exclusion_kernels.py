@@ -1,15 +1,16 @@
 """Whether a group satisfies rules for people who are known not to have some of its values.
 
-What is impossible for a person comes as lists of codes, one a class of quasi-identifier values;
-a kind of person is a combination of classes. Larger tables show more that is impossible, and have
-more kinds, so that no kind may cost as much as its lists are long:
+A class is what some values of a quasi-identifier exclude; a person is of a class by each of them.
+Larger tables show more that is impossible, so that nobody may cost as much as the lists are long:
 
-* A node holds few codes. Each class is boiled down to bits, one a code that the node holds, once
-  for all cuts that are tried there.
-* What a kind takes away from a group's sums is at most what its classes do, one by one. Most kinds
-  are judged by that, some by what they take away in all, and only those near a bound by what they
-  leave.
-* A value that some cannot have needs a number of people who can: once they are found, it is done.
+* A node holds few codes. What each class excludes of them becomes bits, once for all cuts that are
+  tried there; most classes exclude none.
+* Nobody's classes take away more from a group than the worst class of each quasi-identifier does,
+  and a value is possible for all but the people of the classes that exclude it. Large groups are
+  judged by these sums alone, without a look at single people.
+* Where they do not tell, a person is judged by the sums of the own classes, then by what they take
+  away in all, and only near a bound by what they leave. A value that some cannot have needs a
+  number of people who can: once they are found, it is done.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
+# Sums of logarithms are taken in any order: what is nearer to a bound than this is looked at anew.
+ROUNDING = 1e-9
 _BITS = 64
 _ONE = np.uint64(1)
 # The place of a lone bit: its product with this number has other first six bits for each place.
@@ -39,20 +42,30 @@ for _place in range(_BITS):
 
 
 class Excluded(NamedTuple):
-    """Kind j is of the classes `classes[j]`; of the a-th attribute, class c excludes the codes
-    `codes[starts[a, c]]` to before `codes[starts[a, c + 1]]`."""
+    """`class_of[q, v]` is the class of value v of the q-th quasi-identifier.
 
-    classes: Codes
+    Class 0 excludes nothing; `owner[c]` is the quasi-identifier of class c. Code v of the a-th
+    attribute is excluded by the classes `classes[starts[a, v]]` to before
+    `classes[starts[a, v + 1]]`.
+    """
+
+    class_of: Codes
+    owner: Ints
     starts: Ints
-    codes: Codes
+    classes: Codes
 
 
 # Nothing is known of anybody.
-NOBODY = Excluded(np.zeros((0, 0), np.int32), np.zeros((0, 1), np.int64), np.zeros(0, np.int32))
+NOBODY = Excluded(
+    np.zeros((0, 0), np.int32),
+    np.zeros(1, np.int64),
+    np.zeros((0, 1), np.int64),
+    np.zeros(0, np.int32),
+)
 
 
 class Held(NamedTuple):
-    """One attribute in a group of `size` people: codes ascending, their counts, and these by code.
+    """One attribute in a group of `size` people: its codes, their counts, and these by code.
 
     `present` people have a value; `distinct` are the values, `largest` the largest count of one.
     """
@@ -78,42 +91,50 @@ class Missed(NamedTuple):
 # Lines of the scratch by code: the number of a code within the node, the code of a number, how many
 # people may have it and how many must; and room for codes that are left, and their counts.
 _PLACE, _CODE, _MAY, _MUST, _LEFT, _COUNTS = range(6)
-# Lines of the scratch by class: when its bits were made and its sums counted; these sums.
-_MADE, _SUMMED, _REMOVED, _GONE = range(4)
-# What is being looked at: a node's first and last row and column; the number of this node, of this
-# group in it, and of the node's codes.
-_FIRST, _LAST, _COLUMN, _NODE, _GROUP, _HELD = range(6)
+# Lines of the scratch by class: the node for which its bits were made, its people in the group,
+# what it takes away from them; and the list of classes that the group has met.
+_MADE, _PEOPLE, _REMOVED, _GONE, _MET = range(5)
+# What is being looked at: a node's first and last row and column; the number of this node, of its
+# codes, and of the classes that the group has met.
+_FIRST, _LAST, _COLUMN, _NODE, _HELD, _CLASSES = range(6)
+# Lines of the scratch by quasi-identifier: the person's classes, and the most that one takes away.
+_OWN, _MOST_REMOVED, _MOST_GONE = range(3)
 
 
 class Dropping(NamedTuple):
     """Scratch of one thread.
 
     Line c of `bits` says which of the node's codes class c excludes; the last two lines are those
-    of the kind at hand, and the codes of the group for which too few people are found so far.
+    of the person at hand, and the codes of the group for which too few people are found so far.
+    `logs` are by class what it takes away, `log_most` by quasi-identifier the most of it.
     """
 
     at: Ints
     codes: Ints
     classes: Ints
+    known: Ints
     logs: npt.NDArray[np.float64]
+    log_most: npt.NDArray[np.float64]
     bits: Words
 
 
 def new_dropping(codes: int, excluded: Excluded) -> Dropping:
     """Return scratch for attributes of at most so many codes."""
-    classes, words = excluded.starts.shape[1] - 1, -(-codes // _BITS)
+    classes, words, known = len(excluded.owner), -(-codes // _BITS), len(excluded.class_of)
     return Dropping(
         np.array([-1, -1, -1, 0, 0, 0], np.int64),
         np.zeros((6, codes), np.int64),
-        np.zeros((4, classes), np.int64),
+        np.zeros((5, classes), np.int64),
+        np.zeros((3, known), np.int64),
         np.zeros(classes, np.float64),
+        np.zeros(known, np.float64),
         np.zeros((classes + 2, words), np.uint64),
     )
 
 
 @loop
 def is_at(dropping: Dropping, first: int, last: int, column: int) -> bool:
-    """Return whether the codes of this node are numbered already."""
+    """Return whether this is the node whose codes are numbered."""
     at = dropping.at
     return bool(at[_FIRST] == first and at[_LAST] == last and at[_COLUMN] == column)
 
@@ -140,34 +161,154 @@ def number(dropping: Dropping, code: int) -> None:
 
 
 @loop
-def look_at(column: int, held: Held, book: RuleBook, dropping: Dropping) -> None:
-    """Begin a group of the node: where diversity is asked for, all its values need people.
+def _words(dropping: Dropping) -> int:
+    return int((dropping.at[_HELD] + _BITS - 1) // _BITS)
 
-    A value that is one of l to each must have l times as many people who may have it as do have it,
-    or one of them has it for sure.
+
+@loop
+def make_bits(excluded: Excluded, column: int, dropping: Dropping) -> None:
+    """Note what every class excludes of the node's codes, all of which are numbered."""
+    node, words = dropping.at[_NODE], _words(dropping)
+    for place in range(dropping.at[_HELD]):
+        code = dropping.codes[_CODE, place]
+        for j in range(excluded.starts[column, code], excluded.starts[column, code + 1]):
+            own = excluded.classes[j]
+            if dropping.classes[_MADE, own] != node:
+                dropping.classes[_MADE, own] = node
+                for word in range(words):
+                    dropping.bits[own, word] = 0
+            dropping.bits[own, place // _BITS] |= _ONE << np.uint64(place % _BITS)
+
+
+@loop
+def meet(excluded: Excluded, q: int, value: int, people: int, dropping: Dropping) -> None:
+    """Count people of the group who have a value of the q-th quasi-identifier."""
+    own = excluded.class_of[q, value]
+    classes = dropping.classes
+    if classes[_MADE, own] == dropping.at[_NODE]:
+        if classes[_PEOPLE, own] == 0:
+            classes[_MET, dropping.at[_CLASSES]] = own
+            dropping.at[_CLASSES] += 1
+        classes[_PEOPLE, own] += people
+
+
+@loop
+def be(excluded: Excluded, q: int, value: int, dropping: Dropping) -> None:
+    """Make a value of the q-th quasi-identifier that of the person at hand."""
+    own = excluded.class_of[q, value]
+    is_telling = dropping.classes[_MADE, own] == dropping.at[_NODE]
+    dropping.known[_OWN, q] = own if is_telling else 0
+
+
+@loop
+def surely_hold(
+    excluded: Excluded,
+    column: int,
+    people: int,
+    held: Held,
+    common: Missed,
+    book: RuleBook,
+    dropping: Dropping,
+) -> tuple[bool, bool]:
+    """Return whether the rules hold for all people met, and whether their values need no more.
+
+    Both are told by the sums of classes alone: a no may be a yes. Leaves the values that may still
+    need people among the `wanted` bits.
     """
-    dropping.at[_GROUP] += 1
+    known = dropping.known
+    for q in range(known.shape[1]):
+        known[_MOST_REMOVED, q] = known[_MOST_GONE, q] = 0
+        dropping.log_most[q] = 0.0
+    needs = _need(column, people, held, book, dropping)
+    for j in range(dropping.at[_CLASSES]):
+        own = dropping.classes[_MET, j]
+        removed, gone, log = _taken(own, held, common, book, dropping)
+        dropping.classes[_REMOVED, own], dropping.classes[_GONE, own] = removed, gone
+        dropping.logs[own] = log
+        q = excluded.owner[own]
+        known[_MOST_REMOVED, q] = max(known[_MOST_REMOVED, q], removed)
+        known[_MOST_GONE, q] = max(known[_MOST_GONE, q], gone)
+        dropping.log_most[q] = min(dropping.log_most[q], log)
+        if needs:
+            _take_away(own, dropping)
+    removed, gone, log = 0, 0, 0.0
+    for q in range(known.shape[1]):
+        removed += known[_MOST_REMOVED, q]
+        gone += known[_MOST_GONE, q]
+        log += dropping.log_most[q]
+    is_enough = not needs or _enough_in_sums(held, dropping)
+    return gone == 0 or _surely_holds(column, removed, gone, log, held, common, book), is_enough
+
+
+@loop
+def _need(column: int, people: int, held: Held, book: RuleBook, dropping: Dropping) -> bool:
+    """Note how many people must be able to have each value; return whether any must.
+
+    Where diversity is asked for, all values need people: one that is one of l to each must have l
+    times as many people who may have it as do have it, or one of them has it for sure.
+    """
+    times, least = 0, 0
+    for r in range(len(book.kind)):
+        if book.column[r] == column and book.kind[r] == L_FREQUENCY:
+            times = max(times, book.whole[r])
+        elif book.column[r] == column and book.kind[r] == L_DISTINCT:
+            least = max(least, book.whole[r])
     wanted = dropping.bits[-1]
-    for word in range((dropping.at[_HELD] + _BITS - 1) // _BITS):
+    for word in range(_words(dropping)):
         wanted[word] = 0
+    if times == 0 and least == 0:
+        return False
     for j in range(len(held.codes)):
-        needed = 0
-        for r in range(len(book.kind)):
-            if book.column[r] == column and book.kind[r] == L_FREQUENCY:
-                needed = max(needed, held.counts[j] * book.whole[r])
-            elif book.column[r] == column and book.kind[r] == L_DISTINCT:
-                needed = max(needed, book.whole[r])
-        if needed > 0:
-            place = dropping.codes[_PLACE, held.codes[j]] - 1
-            dropping.codes[_MAY, place] = 0
-            dropping.codes[_MUST, place] = needed
-            wanted[place // _BITS] |= _ONE << np.uint64(place % _BITS)
+        place = dropping.codes[_PLACE, held.codes[j]] - 1
+        dropping.codes[_MAY, place] = people
+        dropping.codes[_MUST, place] = max(held.by_code[held.codes[j]] * times, least)
+        wanted[place // _BITS] |= _ONE << np.uint64(place % _BITS)
+    return True
+
+
+@loop
+def _take_away(own: int, dropping: Dropping) -> None:
+    """Take the people of a class off those who may have the values that it excludes."""
+    people = dropping.classes[_PEOPLE, own]
+    for word in range(_words(dropping)):
+        bits = dropping.bits[own, word] & dropping.bits[-1, word]
+        while bits != 0:
+            dropping.codes[_MAY, word * _BITS + _lowest(bits)] -= people
+            bits &= bits - _ONE
+
+
+@loop
+def _enough_in_sums(held: Held, dropping: Dropping) -> bool:
+    """Return whether all values have enough people; else leave those `wanted` that may not."""
+    is_enough = True
+    for word in range(_words(dropping)):
+        bits = dropping.bits[-1, word]
+        while bits != 0:
+            place = word * _BITS + _lowest(bits)
+            lone = bits & (~bits + _ONE)
+            bits &= bits - _ONE
+            may = dropping.codes[_MAY, place]
+            if may >= dropping.codes[_MUST, place] or may >= held.size:
+                dropping.bits[-1, word] &= ~lone
+            else:
+                is_enough = False
+                dropping.codes[_MAY, place] = 0  # to be counted person by person
+    return is_enough
+
+
+@loop
+def no_more_wanted(dropping: Dropping) -> bool:
+    """Return whether enough people are found for every value."""
+    wanted = np.uint64(0)
+    for word in range(_words(dropping)):
+        wanted |= dropping.bits[-1, word]
+    return bool(wanted == 0)
 
 
 @loop
 def enough_may_have(held: Held, dropping: Dropping) -> bool:
     """Return whether every value that some cannot have is possible for enough others."""
-    for word in range((dropping.at[_HELD] + _BITS - 1) // _BITS):
+    for word in range(_words(dropping)):
         bits = dropping.bits[-1, word]
         while bits != 0:
             place = word * _BITS + _lowest(bits)
@@ -179,57 +320,31 @@ def enough_may_have(held: Held, dropping: Dropping) -> bool:
 
 
 @loop
+def leave(dropping: Dropping) -> None:
+    """Forget the people of the group."""
+    for j in range(dropping.at[_CLASSES]):
+        dropping.classes[_PEOPLE, dropping.classes[_MET, j]] = 0
+    dropping.at[_CLASSES] = 0
+
+
+@loop
 def _lowest(bits: int) -> int:
     """Return the place of the lowest bit that is set."""
     return int(_PLACES[((bits & (~bits + _ONE)) * _MULTIPLIER) >> _FIRST_SIX])
 
 
 @loop
-def drop(excluded: Excluded, column: int, kind: int, mark: Ints, stamp: int) -> None:
-    """Mark the codes of a column that a kind excludes with a stamp."""
-    for q in range(excluded.classes.shape[1]):
-        own = excluded.classes[kind, q]
-        for j in range(excluded.starts[column, own], excluded.starts[column, own + 1]):
-            mark[excluded.codes[j]] = stamp
-
-
-@loop
 def missed(column: int, held: Held, book: RuleBook) -> Missed:
-    """Return what all kinds of a group have in common in the eyes of linkability."""
+    """Return what all people of a group have in common in the eyes of linkability."""
     for r in range(len(book.kind)):
         if book.column[r] == column and book.kind[r] == LINKABLE and book.whole[r] == 1:
             total, least = 0.0, 0.0
-            for j in range(held.distinct):
-                total += book.reals[r, held.codes[j]]
-                least = min(least, book.reals[r, held.codes[j]])
+            for j in range(len(held.codes)):
+                if held.codes[j] != book.skip[r]:
+                    total += book.reals[r, held.codes[j]]
+                    least = min(least, book.reals[r, held.codes[j]])
             return Missed(r, total, least)
     return Missed(-1, 0.0, 0.0)
-
-
-@loop
-def _sum_up(
-    excluded: Excluded,
-    column: int,
-    own: int,
-    held: Held,
-    common: Missed,
-    book: RuleBook,
-    dropping: Dropping,
-) -> None:
-    """Count what a class takes away from the group, by its bits in the node."""
-    classes, words = dropping.classes, (dropping.at[_HELD] + _BITS - 1) // _BITS
-    if classes[_MADE, own] != dropping.at[_NODE]:
-        classes[_MADE, own] = dropping.at[_NODE]
-        for word in range(words):
-            dropping.bits[own, word] = 0
-        for j in range(excluded.starts[column, own], excluded.starts[column, own + 1]):
-            place = dropping.codes[_PLACE, excluded.codes[j]] - 1
-            if place >= 0:
-                dropping.bits[own, place // _BITS] |= _ONE << np.uint64(place % _BITS)
-    classes[_SUMMED, own] = dropping.at[_GROUP]
-    removed, gone, log = _taken(own, held, common, book, dropping)
-    classes[_REMOVED, own], classes[_GONE, own] = removed, gone
-    dropping.logs[own] = log
 
 
 @loop
@@ -238,7 +353,7 @@ def _taken(
 ) -> tuple[int, int, float]:
     """Return the people, the values and the logarithms that a line of bits takes away."""
     removed, gone, log = 0, 0, 0.0
-    for word in range((dropping.at[_HELD] + _BITS - 1) // _BITS):
+    for word in range(_words(dropping)):
         bits = dropping.bits[line, word]
         while bits != 0:
             code = dropping.codes[_CODE, word * _BITS + _lowest(bits)]
@@ -252,40 +367,29 @@ def _taken(
 
 
 @loop
-def kind_holds(
-    excluded: Excluded,
-    column: int,
-    kind: int,
-    people: int,
-    held: Held,
-    common: Missed,
-    book: RuleBook,
-    dropping: Dropping,
+def person_holds(
+    column: int, people: int, held: Held, common: Missed, book: RuleBook, dropping: Dropping
 ) -> bool:
-    """Return whether a group satisfies the rules on a column for so many people of a kind.
+    """Return whether a group satisfies the rules on a column for the person at hand.
 
-    Adds the people to those who may have the values that still need some.
+    Adds so many `people` of the same classes to those who may have the values that still need some.
     """
-    classes, codes = dropping.classes, dropping.codes
+    codes, own = dropping.codes, dropping.known[_OWN]
     removed, gone, log = 0, 0, 0.0
-    for q in range(excluded.classes.shape[1]):
-        own = excluded.classes[kind, q]
-        if excluded.starts[column, own] < excluded.starts[column, own + 1]:
-            if classes[_SUMMED, own] != dropping.at[_GROUP]:
-                _sum_up(excluded, column, own, held, common, book, dropping)
-            removed += classes[_REMOVED, own]
-            gone += classes[_GONE, own]
-            log += dropping.logs[own]
-    words = (dropping.at[_HELD] + _BITS - 1) // _BITS
+    for q in range(len(own)):
+        if own[q] > 0:
+            removed += dropping.classes[_REMOVED, own[q]]
+            gone += dropping.classes[_GONE, own[q]]
+            log += dropping.logs[own[q]]
+    words = _words(dropping)
     line = dropping.bits.shape[0] - 2
     for word in range(words):
         wanted = dropping.bits[line + 1, word]
         if wanted == 0:
             continue
-        for q in range(excluded.classes.shape[1]):
-            own = excluded.classes[kind, q]
-            if excluded.starts[column, own] < excluded.starts[column, own + 1]:
-                wanted &= ~dropping.bits[own, word]
+        for q in range(len(own)):
+            if own[q] > 0:
+                wanted &= ~dropping.bits[own[q], word]
         while wanted != 0:
             place = word * _BITS + _lowest(wanted)
             codes[_MAY, place] += people
@@ -296,11 +400,10 @@ def kind_holds(
         return True
     for word in range(words):
         dropping.bits[line, word] = 0
-    for q in range(excluded.classes.shape[1]):
-        own = excluded.classes[kind, q]
-        if excluded.starts[column, own] < excluded.starts[column, own + 1]:
+    for q in range(len(own)):
+        if own[q] > 0:
             for word in range(words):
-                dropping.bits[line, word] |= dropping.bits[own, word]
+                dropping.bits[line, word] |= dropping.bits[own[q], word]
     removed, gone, log = _taken(line, held, common, book, dropping)
     if _surely_holds(column, removed, gone, log, held, common, book):
         return True
@@ -340,7 +443,8 @@ def _surely_holds(
         elif r == common.rule and np.isfinite(common.total):
             # a person's own value is at most as likely as the likeliest of all
             rest = min(common.total - log - common.least, 0.0)
-            if 1.0 - np.exp((held.size - 1) * rest) < book.real[r] + TOLERANCE:
+            chance = 1.0 - np.exp((held.size - 1) * rest)
+            if chance < book.real[r] + TOLERANCE + ROUNDING:
                 return False
         else:
             return False
@@ -351,19 +455,37 @@ def _surely_holds(
 def people_failing(
     excluded: Excluded,
     column: int,
+    values: Codes,
     people: Ints,
     held: Held,
     book: RuleBook,
     dropping: Dropping,
 ) -> int:
-    """Return for how many people, by kind, the rules on a column do not hold."""
+    """Return for how many people the rules on a column do not hold; -1 if values need more people.
+
+    Line i of `values` has the quasi-identifiers of `people[i]` people, who are some. The held codes
+    ascend.
+    """
     go_to(dropping, 0, held.size, column)
     for code in held.codes:
         number(dropping, code)
-    look_at(column, held, book, dropping)
-    failing = 0
+    make_bits(excluded, column, dropping)
     common = missed(column, held, book)
-    for kind in range(len(people)):
-        if not kind_holds(excluded, column, kind, people[kind], held, common, book, dropping):
-            failing += people[kind]
+    everybody = 0
+    for i in range(len(people)):
+        everybody += people[i]
+        for q in range(values.shape[1]):
+            meet(excluded, q, values[i, q], people[i], dropping)
+    all_hold, is_enough = surely_hold(excluded, column, everybody, held, common, book, dropping)
+    failing = 0
+    for i in range(len(people)):
+        if all_hold and (is_enough or no_more_wanted(dropping)):
+            break
+        for q in range(values.shape[1]):
+            be(excluded, q, values[i, q], dropping)
+        if not person_holds(column, people[i], held, common, book, dropping):
+            failing += people[i]
+    leave(dropping)
+    if failing == 0 and not enough_may_have(held, dropping):
+        return -1
     return failing

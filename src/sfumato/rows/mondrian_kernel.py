@@ -17,7 +17,7 @@ from sfumato.models.model import RuleBook
 from sfumato.rows.axes import TREE, Axes
 from sfumato.rows.cut_loss import MOST_SINGLES, Losses, cut_losses, find_active, new_losses
 from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
-from sfumato.rows.feasible import Known, Sensitive, Tally, new_tally, side_holds
+from sfumato.rows.feasible import Known, Sensitive, Tally, new_tally, sides_hold, too_few
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -162,10 +162,7 @@ def _allowed(
     known: Known | None,
 ) -> bool:
     """Return whether both sides satisfy the models."""
-    for want in range(2):
-        if not side_holds(work, start, end, side, want, layout, book, scratch.tally, known):
-            return False
-    return True
+    return sides_hold(work, start, end, side, layout, book, scratch.tally, known)
 
 
 @numba.njit(inline="always")
@@ -295,6 +292,8 @@ def split(
     """
     rows = end - start
     if rows < 2 * options.minimum:
+        return -1
+    if book is not None and too_few(rows // 2, layout, book):
         return -1
     found = scratch.found
     count = _list_cuts(work, start, end, axes, options, place, scratch)
