@@ -18,10 +18,9 @@ from sfumato.errors import Infeasible
 from sfumato.models import BoundModel, LDiversity, Model
 from sfumato.models.model import rule_book
 from sfumato.rows.eligibility import bind_to_table
+from sfumato.rows.exclusion_bits import Excluded, new_dropping
 from sfumato.rows.exclusion_kernels import (
-    Excluded,
     Held,
-    new_dropping,
     people_failing,
 )
 from sfumato.table import Column, Table
@@ -49,7 +48,9 @@ class Exclusions:
         widths = [column.null_code + 1 for column in table.sensitive]
         known = [c for c in table.quasi_identifiers if any(c.name == name for name, _ in pairs)]
         class_of = np.zeros((len(known), max(c.null_code for c in known) + 1), np.int32)
-        owner, lines = [0], [np.zeros(sum(widths), np.bool_)]  # class 0 excludes nothing
+        nothing = np.zeros(sum(widths), np.bool_)
+        owner: list[int] = []
+        lines: list[npt.NDArray[np.bool_]] = []
         for q, column in enumerate(known):
             own = [pairs.get((column.name, each.name)) for each in table.sensitive]
             excludes = np.concatenate(
@@ -59,7 +60,10 @@ class Exclusions:
                 ],
                 axis=1,
             )
-            classes = {lines[0].tobytes(): 0}
+            class_of[q] = len(lines)  # the first class excludes nothing
+            owner.append(q)
+            lines.append(nothing)
+            classes: dict[bytes, int] = {}
             for value in np.flatnonzero(excludes.any(axis=1)).tolist():  # a loop over values
                 line = excludes[value]
                 number = classes.setdefault(line.tobytes(), len(lines))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible
-from sfumato.rows.exclusion_kernels import NOBODY, Excluded
+from sfumato.rows.exclusion_bits import NOBODY, Excluded
 from sfumato.rows.exclusions import Exclusions
 from sfumato.table import Groups, Table
 

@@ -16,27 +16,33 @@ from sfumato.models.kernels import (
     K_ANONYMITY,
     L_DISTINCT,
     L_FREQUENCY,
+    LINKABLE,
     TOLERANCE,
     holds,
 )
 from sfumato.models.model import RuleBook, rule_at
-from sfumato.rows.exclusion_kernels import (
-    ROUNDING,
+from sfumato.rows.exclusion_bits import (
     Dropping,
     Excluded,
-    Held,
-    Missed,
     be,
-    enough_may_have,
     go_to,
     is_at,
     leave,
     make_bits,
     meet,
-    missed,
     new_dropping,
-    no_more_wanted,
     number,
+    used,
+)
+from sfumato.rows.exclusion_kernels import (
+    ALL,
+    ROUNDING,
+    Held,
+    Missed,
+    allowance,
+    enough_may_have,
+    is_any_wanted,
+    missed,
     person_holds,
     surely_hold,
 )
@@ -127,6 +133,42 @@ def too_few(rows: int, layout: Sensitive, book: RuleBook) -> bool:
         elif book.kind[r] == L_FREQUENCY and layout.complete[book.column[r]]:
             needed = book.whole[r]  # the commonest value has at least one of them
         if rows < needed and needed > 1:
+            return True
+    return False
+
+
+@loop
+def is_whole(
+    work: Codes, start: int, end: int, layout: Sensitive, book: RuleBook, tally: Tally
+) -> bool:
+    """Return whether sums show that no cut of start..end leaves two sides that satisfy the rules.
+
+    For linkability, the logarithms of a side's values, the likeliest left out, must sum up to a
+    number that is divided by the side's rows less one. Two such sums need most room on sides of
+    equal size; and all that there is to share out are the values of the rows, each at most twice.
+    """
+    rows = end - start
+    if too_few(rows // 2, layout, book):
+        return True
+    for r in range(len(book.kind)):
+        if book.kind[r] != LINKABLE or book.whole[r] != 1:
+            continue
+        chance = 1.0 - book.real[r] - TOLERANCE + ROUNDING  # that no value is shared
+        if rows < 3 or layout.unit >= 0 or not layout.complete[book.column[r]]:
+            continue
+        needed = 4.0 * np.log(min(chance, 1.0)) / (rows - 2)
+        place, counts, logs = layout.first + book.column[r], tally.counts[0], book.reals[r]
+        total, least, i = 0.0, 0.0, start
+        while i < end and total - least > needed:
+            code = work[i, place]
+            if counts[code] < 2:
+                counts[code] += 1
+                total += logs[code]
+                least = min(least, logs[code])
+            i += 1
+        for j in range(start, i):
+            counts[work[j, place]] = 0
+        if total - least > needed:
             return True
     return False
 
@@ -250,17 +292,23 @@ def _everybody_holds(
         if side[i] == want:
             for q in range(len(known.columns)):
                 meet(excluded, q, work[i, known.columns[q]], 1, dropping)
-    all_hold, is_enough = surely_hold(excluded, column, rows, held, common, book, dropping)
+    most = allowance(column, held, common, book)
+    all_hold = surely_hold(excluded, column, rows, held, common, book, most, dropping)
     is_kept = True
-    if not (all_hold and is_enough):
+    if not all_hold or is_any_wanted(dropping):
         _sort(held)
         for i in range(start, end):
             if side[i] != want:
                 continue
+            total = 0.0
+            for q in range(len(known.columns)):
+                total += used(excluded, q, work[i, known.columns[q]], dropping)
+            if total <= ALL and not is_any_wanted(dropping):
+                continue
             for q in range(len(known.columns)):
                 be(excluded, q, work[i, known.columns[q]], dropping)
-            is_kept = person_holds(column, 1, held, common, book, dropping)
-            if not is_kept or (all_hold and no_more_wanted(dropping)):
+            is_kept = person_holds(column, 1, held, common, book, most, dropping)
+            if not is_kept or (all_hold and not is_any_wanted(dropping)):
                 break
         is_kept = is_kept and enough_may_have(held, dropping)
     leave(dropping)

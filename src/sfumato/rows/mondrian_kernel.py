@@ -17,7 +17,7 @@ from sfumato.models.model import RuleBook
 from sfumato.rows.axes import TREE, Axes
 from sfumato.rows.cut_loss import MOST_SINGLES, Losses, cut_losses, find_active, new_losses
 from sfumato.rows.cuts import Blocks, find_blocks, new_blocks
-from sfumato.rows.feasible import Known, Sensitive, Tally, new_tally, sides_hold, too_few
+from sfumato.rows.feasible import Known, Sensitive, Tally, is_whole, new_tally, sides_hold
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -293,7 +293,7 @@ def split(
     rows = end - start
     if rows < 2 * options.minimum:
         return -1
-    if book is not None and too_few(rows // 2, layout, book):
+    if book is not None and is_whole(work, start, end, layout, book, scratch.tally):
         return -1
     found = scratch.found
     count = _list_cuts(work, start, end, axes, options, place, scratch)
