@@ -32,7 +32,8 @@ from sfumato.publish.anatomize import anatomized_tables
 from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
-from sfumato.rows.merge_groups import combinations, largest_counts
+from sfumato.rows.eligible_runs import largest_counts
+from sfumato.rows.merge_groups import combinations
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Groups, encode
 

@@ -35,12 +35,20 @@ def both(sample: Sample, expected: float) -> tuple[Exclusions | None, set]:
     return Exclusions.of(sample.table, pairs), literal
 
 
+def excluded_by(exclusions: Exclusions, attribute: int, known: np.ndarray) -> set[int]:
+    """Return the codes of an attribute that are impossible for who has these values."""
+    class_of, _, starts, classes = exclusions.excluded
+    own = {int(class_of[q, value]) for q, value in enumerate(known)}
+    codes = range(starts.shape[1] - 1)
+    return {v for v in codes if own & {*classes[starts[attribute, v] : starts[attribute, v + 1]]}}
+
+
 def clinic(**columns) -> Table:
     roles = dict.fromkeys(columns, "quasi-identifier") | {"illness": "sensitive"}
     return encode(pa.table(columns), Schema.of(roles))
 
 
-# --- kinds ----------------------------------------------------------------------------------------
+# --- classes --------------------------------------------------------------------------------------
 
 
 @settings(max_examples=150)
@@ -52,8 +60,8 @@ def test_each_row_excludes_what_its_quasi_identifiers_do(sample, expected):
         return
     for a, name in enumerate(SECRETS):
         values = [*sample.table[name].values.to_pylist(), None]
-        for row, kind in zip(sample.rows, exclusions.kinds.tolist(), strict=True):
-            told = set(exclusions.of_kind(a, kind).tolist())
+        for row, known in zip(sample.rows, exclusions.values(sample.table), strict=True):
+            told = excluded_by(exclusions, a, known)
             for code, value in enumerate(values):
                 possible = is_possible(row, sample.quasi, name, value, pairs)
                 assert (code in told) == (not possible)
@@ -61,10 +69,25 @@ def test_each_row_excludes_what_its_quasi_identifiers_do(sample, expected):
 
 @settings(max_examples=60)
 @given(samples(people=False), EXPECTED)
-def test_kinds_are_numbered_without_a_gap(sample, expected):
+def test_values_are_of_one_class_where_they_exclude_the_same(sample, expected):
     exclusions, _ = both(sample, expected)
-    if exclusions is not None:
-        assert set(exclusions.kinds.tolist()) == set(range(len(exclusions.excluded.classes)))
+    if exclusions is None:
+        return
+    class_of, owner, starts, classes = exclusions.excluded
+    excludes = {
+        c: {
+            (a, v)
+            for a in range(2)
+            for v in np.flatnonzero(np.diff(starts[a])).tolist()
+            if c in classes[starts[a, v] : starts[a, v + 1]]
+        }
+        for c in range(len(owner))
+    }
+    for q, name in enumerate(exclusions.names):
+        own = {c for c in range(len(owner)) if owner[c] == q}
+        used = set(class_of[q, : sample.table[name].null_code + 1].tolist())
+        assert own == used | {min(own)} and not excludes[min(own)]
+        assert len({frozenset(excludes[c]) for c in own}) == len(own)
 
 
 def test_what_several_quasi_identifiers_exclude_is_excluded_together():
@@ -76,7 +99,8 @@ def test_what_several_quasi_identifiers_exclude_is_excluded_together():
     exclusions = Exclusions.of(table, pairs)
     names = table["illness"].values.to_pylist()
     told = [
-        {names[code] for code in exclusions.of_kind(0, kind).tolist()} for kind in exclusions.kinds
+        {names[code] for code in excluded_by(exclusions, 0, known)}
+        for known in exclusions.values(table)
     ]
     assert told == [{"ovaries", "gout"}, {"ovaries"}, {"gout"}, set()]
 

@@ -14,8 +14,8 @@ from oracles import association as oracle
 from oracles.models import exact
 
 from sfumato.randomness import Randomness, repeatable
-from sfumato.rows.eligible_runs import Values
-from sfumato.rows.merge_groups import Limits, combinations, largest_counts, merge_groups
+from sfumato.rows.eligible_runs import Values, largest_counts
+from sfumato.rows.merge_groups import Limits, combinations, merge_groups
 from sfumato.table import Groups
 
 SHARES = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.25, 0.3, 0.3334, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0])

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from sfumato.methods.associated import publish_associated
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
-from sfumato.methods.slppa import Asked, publish_associated
+from sfumato.methods.slppa_parameters import Asked
 from sfumato.models.model import exact_share, positive_number
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.rows.merge_groups import combinations
 from sfumato.table import Table
 
 
@@ -57,6 +59,7 @@ class ASN(Method):
             self.name,
             table,
             divided,
+            combinations(divided, [table[name] for name in names]),
             dict.fromkeys(names, asked),
             {"tables": len(divided)},
             randomness,

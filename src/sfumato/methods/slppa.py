@@ -4,46 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import combinations as pairs_of
-from typing import ClassVar, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import ClassVar
 
 from sfumato.columns.tables import Cap, check_division, divide_columns
-from sfumato.errors import Infeasible, ParameterError
+from sfumato.errors import ParameterError
+from sfumato.methods.associated import most_alike, publish_associated
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
+from sfumato.methods.slppa_parameters import Asked, derived
 from sfumato.methods.splitting import Splitting, refuse_unsplittable
-from sfumato.models import AlphaBetaGammaDelta
-from sfumato.models.counting import group_statistics, table_totals
 from sfumato.models.model import exact_share, positive_number
-from sfumato.publish.anatomize import anatomized_tables
-from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rows.divide import divide, fewest_values
-from sfumato.rows.eligible_runs import largest_counts
-from sfumato.rows.merge_groups import Limits, combinations, merge_groups
+from sfumato.rows.divide import fewest_values
+from sfumato.rows.eligible_runs import Values
+from sfumato.rows.merge_groups import combinations
 from sfumato.rows.shard_conditions import HasValues
-from sfumato.table import Column, Groups, Table
-
-_KEYS = ("alpha", "beta", "gamma", "delta")
-_UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
-_ATTEMPTS = 5  # at a deal whose groups can be merged under gamma
-# Where nobody says: what alpha allows, over the least that the whole table allows.
-_ROOM = Fraction(3, 2)
-
-
-class Asked(NamedTuple):
-    """The four parameters for one sensitive attribute, all known."""
-
-    alpha: float
-    beta: float
-    gamma: float
-    delta: float
+from sfumato.table import Column, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +63,7 @@ class SLPPA(Method):
     attributes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for key in _KEYS:
+        for key in Asked._fields:
             if getattr(self, key) is not None:
                 positive_number(getattr(self, key), key, self.name, most=1)
         check_division(self.tables, self.cap, self.name)
@@ -147,18 +126,22 @@ class SLPPA(Method):
             if name not in names:
                 raise ParameterError(f"slppa: `attributes` names '{name}', which is not sensitive")
         divided = self._divided(table)
+        values = combinations(divided, [table[name] for name in names])
         return publish_associated(
             self.name,
             table,
             divided,
-            {name: self._asked(table, divided, name) for name in names},
+            values,
+            {name: self._asked(table, divided, values, name) for name in names},
             {"tables": len(divided)},
             randomness,
         )
 
-    def _asked(self, table: Table, divided: Sequence[Sequence[Column]], name: str) -> Asked:
+    def _asked(
+        self, table: Table, divided: Sequence[Sequence[Column]], values: Values, name: str
+    ) -> Asked:
         if table.whole is None:
-            least = Fraction(_most_alike(table, divided), table.rows)
+            least = Fraction(most_alike(values, len(divided)), table.rows)
         else:
             parts = [tuple(column.name for column in part) for part in divided]
             most = max(table.whole.commonest[names] for names in parts)
@@ -169,168 +152,3 @@ class SLPPA(Method):
         """Return the four parameters of an attribute as they are given."""
         own = self.attributes.get(name, {})
         return self.alpha, own.get("beta", self.beta), self.gamma, own.get("delta", self.delta)
-
-
-def derived(
-    alpha: float | None,
-    beta: float | None,
-    gamma: float | None,
-    delta: float | None,
-    *,
-    tables: int,
-    least_alpha: Fraction,
-) -> Asked:
-    """Return all four parameters, those not given derived from the others.
-
-    `delta` is `beta`, and the other way round: groups of values that all differ keep both. `gamma`
-    is alpha to the number of quasi-identifier tables, times beta, which always suffices. `alpha`
-    is what gamma leaves for it; without gamma, half as much again as the least that is feasible,
-    and at least what two people in a group of different values have.
-
-    >>> derived(0.5, 0.05, None, None, tables=3, least_alpha=Fraction(1, 5))
-    Asked(alpha=0.5, beta=0.05, gamma=0.00625, delta=0.05)
-    """
-    if beta is None and delta is None and gamma is not None and alpha is not None:
-        if gamma >= alpha**tables:
-            raise ParameterError("slppa: `alpha` and `gamma` leave beta free; say `beta`")
-        beta = float(f"{gamma / alpha**tables:.4g}")
-    if beta is None:
-        beta = delta
-    if beta is None:
-        raise ParameterError("slppa needs `beta` or `delta`, or both `alpha` and `gamma`")
-    if delta is None:
-        delta = beta
-    if alpha is None:
-        room = max(_ROOM * least_alpha, 2 * Fraction(str(beta)))
-        if gamma is not None:
-            left = gamma / beta if gamma < beta else 1.0
-            room = Fraction(f"{left ** (1 / tables):.12g}")
-        alpha = min(_rounded_up(room), 1.0)
-    if gamma is None:
-        gamma = min(_rounded_up(Fraction(str(alpha)) ** tables * Fraction(str(beta))), 1.0)
-    return Asked(alpha, beta, gamma, delta)
-
-
-def _rounded_up(value: Fraction) -> float:
-    """Return a number of four digits that is not smaller.
-
-    >>> _rounded_up(Fraction(2, 3)), _rounded_up(Fraction(3, 10))
-    (0.6667, 0.3)
-    """
-    return float(_UPWARDS.divide(Decimal(value.numerator), Decimal(value.denominator)))
-
-
-def publish_associated(
-    method: str,
-    table: Table,
-    divided: Sequence[Sequence[Column]],
-    asked: Mapping[str, Asked],
-    parameters: Mapping[str, int],
-    randomness: Randomness,
-) -> Release:
-    """Return the release of divided tables whose groups keep what is asked for each attribute.
-
-    *Refuses* (Infeasible): parameters that no groups can keep, with the least that some can.
-    """
-    names = list(asked)
-    sensitive = [table[name] for name in names]
-    values = combinations(divided, sensitive)
-    _refuse_infeasible(table, divided, asked)
-    models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
-    limits = Limits(
-        min(each.alpha for each in asked.values()),
-        np.array([each.gamma for each in asked.values()]),
-    )
-    division, merging = randomness.generator("group division"), randomness.generator("merging")
-    shares = {name: (each.beta, each.delta) for name, each in asked.items()}
-    refusals = []
-    for _ in range(_ATTEMPTS):
-        # whether gamma can be kept depends on who is dealt into which group
-        groups = divide(table, shares, rng=division)
-        groups = merge_groups(values, groups, limits, rng=merging)
-        refusal = _unkept(table, groups, largest_counts(values, groups)[: len(divided)], models)
-        if refusal is None:
-            break
-        refusals.append(refusal)
-    else:
-        raise Infeasible(min(refusals).message)
-    return assemble(
-        anatomized_tables(table, groups, divided, rng=randomness.generator("tables")),
-        method=method,
-        rows=table.rows,
-        models=models,
-        parameters=parameters,
-        is_test=randomness.is_test,
-    )
-
-
-def _most_alike(table: Table, divided: Sequence[Sequence[Column]]) -> int:
-    """Return how many rows have the commonest combination of any table.
-
-    Some group has at least the share that they have in the whole table: no groups keep an alpha
-    below it.
-    """
-    return max(
-        int(Groups.of_equal([column.codes for column in part]).sizes.max()) for part in divided
-    )
-
-
-def _refuse_infeasible(
-    table: Table, divided: Sequence[Sequence[Column]], asked: Mapping[str, Asked]
-) -> None:
-    problems = []
-    least = Fraction(_most_alike(table, divided), table.rows)
-    alpha = min(each.alpha for each in asked.values())
-    if exact_share(alpha) < least:
-        problems.append(
-            f"alpha = {alpha:g} is infeasible: in one of the tables {float(least):.1%} of the rows "
-            "agree; "
-            f"use alpha >= {_rounded_up(least):g}, or another division into tables"
-        )
-    for name, each in asked.items():
-        column = table[name]
-        counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
-        if not counts.sum():
-            raise ParameterError(f"every value of `{name}` is missing")
-        share = Fraction(int(counts.max()), int(counts.sum()))
-        if exact_share(each.beta) < share:
-            problems.append(
-                f"beta = {each.beta:g} is infeasible: the commonest value of `{name}` has "
-                f"{float(share):.1%} of the rows; use beta >= {_rounded_up(share):g}"
-            )
-    if problems:
-        raise Infeasible("; ".join(problems))
-
-
-class _Refusal(NamedTuple):
-    """How far groups are from keeping a model, and what to say of them."""
-
-    excess: float
-    message: str
-
-
-def _unkept(
-    table: Table,
-    groups: Groups,
-    repeats: npt.NDArray[np.int64],
-    models: Sequence[AlphaBetaGammaDelta],
-) -> _Refusal | None:
-    """Return why groups do not keep the models, with what they reach; None if they do."""
-    names = [model.attribute for model in models]
-    totals = table_totals(table, names)
-    statistics = group_statistics(table, groups, names, repeats)
-    for model in models:
-        bound = model.bind(totals)
-        if not bound.holds(statistics).all():
-            reached = bound.reached(statistics)
-            found = ", ".join(
-                f"{key} = {_rounded_up(Fraction(float(values.max()))):g}"
-                for key, values in zip(_KEYS, reached, strict=True)
-                if values.max() > float(exact_share(getattr(model, key)))
-            )
-            return _Refusal(
-                float(bound.levels(statistics).max()),
-                f"no groups were found that keep all four parameters for `{model.attribute}`; the "
-                f"best that was reached is {found}: use at least that, or another number of tables",
-            )
-    return None

@@ -150,6 +150,13 @@ class BoundAssociation(BoundModel):
         return farthest
 
     def _close(self, histogram: Histogram, delta: float) -> Bools:
+        limit, counts = exact_share(delta), self.total.counts[: self.total.null_code]
+        most, whole = int(counts.max(initial=0)), int(counts.sum())
+        # two shares of at most delta are no farther apart; rarely is there more to look at
+        if most * limit.denominator <= limit.numerator * whole:
+            fits = _at_most(_largest(histogram, self.total.null_code), histogram.present, delta)
+            if fits.all():
+                return fits
         farthest = self._distances(histogram)
         fits = farthest <= delta
         near = np.abs(farthest - delta) <= _NEAR

@@ -27,6 +27,13 @@ def table_totals(table: Table, attributes: Sequence[str]) -> dict[str, Total]:
     """Return the totals of the attributes over the whole table, of which this may be a part."""
     if table.whole is not None:
         return {name: _whole_total(table[name], table.whole) for name in attributes}
+    if table.units is None:
+        columns = [table[name] for name in attributes]
+        counts_of = [np.bincount(each.codes, minlength=each.null_code + 1) for each in columns]
+        return {
+            column.name: column_total(column, counts, int(counts[:-1].sum()))
+            for column, counts in zip(columns, counts_of, strict=True)
+        }
     whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
     histograms = group_statistics(table, whole, attributes).histograms
     totals = {}

@@ -61,8 +61,9 @@ def refuse_infeasible(table: Table, models: Sequence[Model]) -> None:
     """
     whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
     names = tuple(dict.fromkeys(name for model in models for name in model.needs))
-    for bound in bind_to_table(table, models):
-        statistics = group_statistics(table, whole, names)
+    bound_models = bind_to_table(table, models)
+    statistics = group_statistics(table, whole, names)
+    for bound in bound_models:
         if not bound.holds(statistics)[0]:
             raise Infeasible(_advice(bound, statistics, _counted(table)))
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.measures.compiled import allocating_loop, loop
 from sfumato.table import Column, Groups
-from sfumato.table.groups import packed
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -75,25 +74,40 @@ def numbered(parts: Sequence[tuple[Codes, int]]) -> Values:
 
 def largest_counts(values: Values, groups: Groups) -> Ints:
     """Return how many rows of each group share its commonest value, by attribute."""
-    found = np.zeros((len(values.of_row), groups.count), np.int64)
-    for attribute, shown in enumerate(values.of_row):
-        known = shown > 0
-        keys, counts = np.unique(packed([groups.ids[known], shown[known]]), return_counts=True)
-        owner = keys // (int(shown.max(initial=0)) + 1)
-        np.maximum.at(found[attribute], owner, counts)
-    return found
+    return counts_by_group(values, groups)[0]
 
 
-def known_counts(values: Values, groups: Groups) -> Ints:
-    """Return how many rows of each group have a value, by attribute."""
-    counts = [np.bincount(groups.ids, shown > 0, groups.count) for shown in values.of_row]
-    return np.asarray(counts, np.int64)
+def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
+    """Return how many rows of each group share its commonest value, and how many have one.
+
+    Both are by attribute.
+    """
+    largest, known = np.zeros((2, len(values.of_row), groups.count), np.int64)
+    _count_groups(values, groups.order, groups.offsets, new_counter(values).counts, largest, known)
+    return largest, known
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_groups(
+    values: Values, order: Ints, offsets: Ints, counts: Ints, largest: Ints, known: Ints
+) -> None:
+    for attribute in range(len(values.of_row)):
+        shown = values.of_row[attribute]
+        for group in range(len(offsets) - 1):
+            for j in range(offsets[group], offsets[group + 1]):
+                value = shown[order[j]]
+                if value > 0:
+                    counts[value] += 1
+                    known[attribute, group] += 1
+                    largest[attribute, group] = max(largest[attribute, group], counts[value])
+            for j in range(offsets[group], offsets[group + 1]):
+                counts[shown[order[j]]] = 0
 
 
 def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None:  # noqa: E741
     """Refuse (ParameterError) groups that cannot be split into l-unique blocks."""
     values = values_of(columns, np.arange(len(groups.ids)))
-    largest, known = largest_counts(values, groups), known_counts(values, groups)
+    largest, known = counts_by_group(values, groups)
     for column, most, rows in zip(columns, largest, known, strict=True):
         refuse_counts(column, most, rows, l)
 
@@ -177,7 +191,7 @@ def join_runs(
                     is_counted = False
                 else:
                     for i in range(pile.bottom[done], pile.bottom[done + 1]):
-                        _add(values, pile.values[i], pile.counts[i], at_hand)
+                        add_value(values, pile.values[i], pile.counts[i], at_hand)
             else:
                 run += 1
                 further = starts[run] if run < runs else end
@@ -206,7 +220,7 @@ def _pour(values: Values, source: Counter, target: Counter) -> None:
     """Add the counts of one to the other, and empty it."""
     for i in range(source.length[0]):
         value = source.found[i]
-        _add(values, value, source.counts[value], target)
+        add_value(values, value, source.counts[value], target)
     empty(source)
 
 
@@ -236,13 +250,14 @@ def count_rows(values: Values, start: int, stop: int, counter: Counter) -> None:
     """Add the values of some rows to the counts."""
     for attribute in range(len(values.of_row)):
         for row in range(start, stop):
-            value = values.of_row[attribute, row]
-            if value > 0:
-                _add(values, value, 1, counter)
+            add_value(values, values.of_row[attribute, row], 1, counter)
 
 
-@numba.njit(inline="always")
-def _add(values: Values, value: int, rows: int, counter: Counter) -> None:
+@loop
+def add_value(values: Values, value: int, rows: int, counter: Counter) -> None:
+    """Add so many rows with a value to the counts; a missing one counts for nothing."""
+    if value == 0:
+        return
     attribute = values.attribute[value]
     if counter.counts[value] == 0:
         counter.found[counter.length[0]] = value

@@ -1,15 +1,13 @@
 """Whether a group satisfies rules for people who are known not to have some of its values.
 
-What is impossible for a person comes as lists of codes, one a class of quasi-identifier values;
-a kind of person is a combination of classes. Larger tables show more that is impossible, and have
-more kinds, so that no kind may cost as much as its lists are long:
+Larger tables show more that is impossible, so that nobody may cost as much as the lists are long:
 
-* A node holds few codes. Each class is boiled down to bits, one a code that the node holds, once
-  for all cuts that are tried there.
-* What a kind takes away from a group's sums is at most what its classes do, one by one. Most kinds
-  are judged by that, some by what they take away in all, and only those near a bound by what they
-  leave.
-* A value that some cannot have needs a number of people who can: once they are found, it is done.
+* Nobody's classes take away more from a group than the worst class of each quasi-identifier does,
+  and a value is possible for all but the people of the classes that exclude it. Many groups are
+  judged by these sums alone, without a look at single people.
+* Where they do not tell, a person is judged by the sums of the own classes, then by what they take
+  away in all, and only near a bound by what they leave. A value that some cannot have needs a
+  number of people who can: once they are found, it is done.
 """
 
 from __future__ import annotations
@@ -17,42 +15,45 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.measures.compiled import loop
 from sfumato.models.kernels import L_DISTINCT, L_FREQUENCY, LINKABLE, TOLERANCE, holds
 from sfumato.models.model import RuleBook, rule_at
+from sfumato.rows.exclusion_bits import (
+    BITS,
+    CODE,
+    COUNTS,
+    LEFT,
+    MADE,
+    MAY,
+    MUST,
+    NODE,
+    ONE,
+    PEOPLE,
+    PLACE,
+    WANTED,
+    Codes,
+    Dropping,
+    Excluded,
+    Ints,
+    be,
+    go_to,
+    leave,
+    lowest,
+    make_bits,
+    meet,
+    number,
+    words_of,
+)
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
-
-_BITS = 64
-_ONE = np.uint64(1)
-# The place of a lone bit: its product with this number has other first six bits for each place.
-_DE_BRUIJN = 0x03F79D71B4CB0A89
-_MULTIPLIER = np.uint64(_DE_BRUIJN)
-_FIRST_SIX = np.uint64(58)
-_PLACES = np.zeros(_BITS, np.int64)
-for _place in range(_BITS):
-    _PLACES[(_DE_BRUIJN << _place) % 2**64 >> 58] = _place
-
-
-class Excluded(NamedTuple):
-    """Kind j is of the classes `classes[j]`; of the a-th attribute, class c excludes the codes
-    `codes[starts[a, c]]` to before `codes[starts[a, c + 1]]`."""
-
-    classes: Codes
-    starts: Ints
-    codes: Codes
-
-
-# Nothing is known of anybody.
-NOBODY = Excluded(np.zeros((0, 0), np.int32), np.zeros((0, 1), np.int64), np.zeros(0, np.int32))
+# Sums of logarithms are taken in any order: what is nearer to a bound than this is looked at anew.
+ROUNDING = 1e-9
+# Up to here shares are sure to add up to no more than all.
+ALL = 1.0 - ROUNDING
 
 
 class Held(NamedTuple):
-    """One attribute in a group of `size` people: codes ascending, their counts, and these by code.
+    """One attribute in a group of `size` people: its codes, their counts, and these by code.
 
     `present` people have a value; `distinct` are the values, `largest` the largest count of one.
     """
@@ -75,161 +76,169 @@ class Missed(NamedTuple):
     least: float
 
 
-# Lines of the scratch by code: the number of a code within the node, the code of a number, how many
-# people may have it and how many must; and room for codes that are left, and their counts.
-_PLACE, _CODE, _MAY, _MUST, _LEFT, _COUNTS = range(6)
-# Lines of the scratch by class: when its bits were made and its sums counted; these sums.
-_MADE, _SUMMED, _REMOVED, _GONE = range(4)
-# What is being looked at: a node's first and last row and column; the number of this node, of this
-# group in it, and of the node's codes.
-_FIRST, _LAST, _COLUMN, _NODE, _GROUP, _HELD = range(6)
+class Allowance(NamedTuple):
+    """The most people, values and logarithms that can be taken away from a group without harm."""
 
-
-class Dropping(NamedTuple):
-    """Scratch of one thread.
-
-    Line c of `bits` says which of the node's codes class c excludes; the last two lines are those
-    of the kind at hand, and the codes of the group for which too few people are found so far.
-    """
-
-    at: Ints
-    codes: Ints
-    classes: Ints
-    logs: npt.NDArray[np.float64]
-    bits: Words
-
-
-def new_dropping(codes: int, excluded: Excluded) -> Dropping:
-    """Return scratch for attributes of at most so many codes."""
-    classes, words = excluded.starts.shape[1] - 1, -(-codes // _BITS)
-    return Dropping(
-        np.array([-1, -1, -1, 0, 0, 0], np.int64),
-        np.zeros((6, codes), np.int64),
-        np.zeros((4, classes), np.int64),
-        np.zeros(classes, np.float64),
-        np.zeros((classes + 2, words), np.uint64),
-    )
-
-
-@loop
-def is_at(dropping: Dropping, first: int, last: int, column: int) -> bool:
-    """Return whether the codes of this node are numbered already."""
-    at = dropping.at
-    return bool(at[_FIRST] == first and at[_LAST] == last and at[_COLUMN] == column)
-
-
-@loop
-def go_to(dropping: Dropping, first: int, last: int, column: int) -> None:
-    """Begin a node, none of whose codes has a number."""
-    at = dropping.at
-    for j in range(at[_HELD]):
-        dropping.codes[_PLACE, dropping.codes[_CODE, j]] = 0
-    at[_FIRST], at[_LAST], at[_COLUMN] = first, last, column
-    at[_NODE] += 1
-    at[_HELD] = 0
-
-
-@loop
-def number(dropping: Dropping, code: int) -> None:
-    """Give a code of the node the next number, unless it has one (numbers are kept plus one)."""
-    if dropping.codes[_PLACE, code] == 0:
-        held = dropping.at[_HELD]
-        dropping.codes[_CODE, held] = code
-        dropping.codes[_PLACE, code] = held + 1
-        dropping.at[_HELD] = held + 1
-
-
-@loop
-def look_at(column: int, held: Held, book: RuleBook, dropping: Dropping) -> None:
-    """Begin a group of the node: where diversity is asked for, all its values need people.
-
-    A value that is one of l to each must have l times as many people who may have it as do have it,
-    or one of them has it for sure.
-    """
-    dropping.at[_GROUP] += 1
-    wanted = dropping.bits[-1]
-    for word in range((dropping.at[_HELD] + _BITS - 1) // _BITS):
-        wanted[word] = 0
-    for j in range(len(held.codes)):
-        needed = 0
-        for r in range(len(book.kind)):
-            if book.column[r] == column and book.kind[r] == L_FREQUENCY:
-                needed = max(needed, held.counts[j] * book.whole[r])
-            elif book.column[r] == column and book.kind[r] == L_DISTINCT:
-                needed = max(needed, book.whole[r])
-        if needed > 0:
-            place = dropping.codes[_PLACE, held.codes[j]] - 1
-            dropping.codes[_MAY, place] = 0
-            dropping.codes[_MUST, place] = needed
-            wanted[place // _BITS] |= _ONE << np.uint64(place % _BITS)
-
-
-@loop
-def enough_may_have(held: Held, dropping: Dropping) -> bool:
-    """Return whether every value that some cannot have is possible for enough others."""
-    for word in range((dropping.at[_HELD] + _BITS - 1) // _BITS):
-        bits = dropping.bits[-1, word]
-        while bits != 0:
-            place = word * _BITS + _lowest(bits)
-            bits &= bits - _ONE
-            # what is possible for everybody is not exclusive: the rule itself says enough
-            if dropping.codes[_MAY, place] < held.size:
-                return False
-    return True
-
-
-@loop
-def _lowest(bits: int) -> int:
-    """Return the place of the lowest bit that is set."""
-    return int(_PLACES[((bits & (~bits + _ONE)) * _MULTIPLIER) >> _FIRST_SIX])
-
-
-@loop
-def drop(excluded: Excluded, column: int, kind: int, mark: Ints, stamp: int) -> None:
-    """Mark the codes of a column that a kind excludes with a stamp."""
-    for q in range(excluded.classes.shape[1]):
-        own = excluded.classes[kind, q]
-        for j in range(excluded.starts[column, own], excluded.starts[column, own + 1]):
-            mark[excluded.codes[j]] = stamp
+    removed: int
+    gone: int
+    log: float
 
 
 @loop
 def missed(column: int, held: Held, book: RuleBook) -> Missed:
-    """Return what all kinds of a group have in common in the eyes of linkability."""
+    """Return what all people of a group have in common in the eyes of linkability."""
     for r in range(len(book.kind)):
         if book.column[r] == column and book.kind[r] == LINKABLE and book.whole[r] == 1:
             total, least = 0.0, 0.0
-            for j in range(held.distinct):
-                total += book.reals[r, held.codes[j]]
-                least = min(least, book.reals[r, held.codes[j]])
+            for j in range(len(held.codes)):
+                if held.codes[j] != book.skip[r]:
+                    total += book.reals[r, held.codes[j]]
+                    least = min(least, book.reals[r, held.codes[j]])
             return Missed(r, total, least)
     return Missed(-1, 0.0, 0.0)
 
 
 @loop
-def _sum_up(
+def allowance(column: int, held: Held, common: Missed, book: RuleBook) -> Allowance:
+    """Return what may surely be taken away from a group; nothing may where sums do not tell."""
+    removed, gone, log = held.present, held.distinct, -np.inf
+    for r in range(len(book.kind)):
+        if book.column[r] != column:
+            continue
+        if book.kind[r] == L_FREQUENCY:
+            removed = min(removed, held.present - held.largest * book.whole[r])
+        elif book.kind[r] == L_DISTINCT:
+            gone = min(gone, held.distinct - book.whole[r])
+        elif r == common.rule and np.isfinite(common.total) and held.size > 1:
+            chance = 1.0 - book.real[r] - TOLERANCE - ROUNDING  # that no value is shared
+            # a person's own value is at most as likely as the likeliest of all
+            most = np.log(chance) / (held.size - 1) if chance > 0.0 else -np.inf
+            log = max(log, common.total - common.least - most)
+        else:
+            gone = -1
+    return Allowance(removed, gone, log)
+
+
+@loop
+def _share(removed: int, gone: int, log: float, most: Allowance) -> float:
+    """Return the share that is taken of what may be taken away; above 1, or infinite, look closer.
+
+    Shares of several classes add up to no less than the share of all of them.
+    """
+    if most.removed < 1 or most.gone < 1 or most.log >= 0.0:
+        return np.inf
+    return float(max(removed / most.removed, gone / most.gone, log / most.log))
+
+
+@loop
+def surely_hold(
     excluded: Excluded,
     column: int,
-    own: int,
+    people: int,
     held: Held,
     common: Missed,
     book: RuleBook,
+    most: Allowance,
     dropping: Dropping,
-) -> None:
-    """Count what a class takes away from the group, by its bits in the node."""
-    classes, words = dropping.classes, (dropping.at[_HELD] + _BITS - 1) // _BITS
-    if classes[_MADE, own] != dropping.at[_NODE]:
-        classes[_MADE, own] = dropping.at[_NODE]
-        for word in range(words):
-            dropping.bits[own, word] = 0
-        for j in range(excluded.starts[column, own], excluded.starts[column, own + 1]):
-            place = dropping.codes[_PLACE, excluded.codes[j]] - 1
-            if place >= 0:
-                dropping.bits[own, place // _BITS] |= _ONE << np.uint64(place % _BITS)
-    classes[_SUMMED, own] = dropping.at[_GROUP]
-    removed, gone, log = _taken(own, held, common, book, dropping)
-    classes[_REMOVED, own], classes[_GONE, own] = removed, gone
-    dropping.logs[own] = log
+) -> bool:
+    """Return whether the rules hold for all people met, told by the sums of classes: a no may be a
+    yes. Leaves what each class uses, and the values that may still need people as `wanted`.
+    """
+    for q in range(len(dropping.most)):
+        dropping.most[q] = 0.0
+    needs = _need(column, people, held, book, dropping)
+    for own in range(len(excluded.owner)):
+        dropping.use[own] = 0.0
+        is_telling = dropping.classes[MADE, own] == dropping.at[NODE]
+        if dropping.classes[PEOPLE, own] > 0 and is_telling:
+            removed, gone, log = _taken(own, held, common, book, dropping)
+            if gone > 0:
+                dropping.use[own] = _share(removed, gone, log, most)
+                q = excluded.owner[own]
+                dropping.most[q] = max(dropping.most[q], dropping.use[own])
+            if needs:
+                _take_away(own, dropping)
+    if needs:
+        _find_enough(held, dropping)
+    total = 0.0
+    for q in range(len(dropping.most)):
+        total += dropping.most[q]
+    return total <= ALL
+
+
+@loop
+def _need(column: int, people: int, held: Held, book: RuleBook, dropping: Dropping) -> bool:
+    """Note how many people must be able to have each value; return whether any must.
+
+    Where diversity is asked for, all values need people: one that is one of l to each must have l
+    times as many people who may have it as do have it, or one of them has it for sure.
+    """
+    times, least = 0, 0
+    for r in range(len(book.kind)):
+        if book.column[r] == column and book.kind[r] == L_FREQUENCY:
+            times = max(times, book.whole[r])
+        elif book.column[r] == column and book.kind[r] == L_DISTINCT:
+            least = max(least, book.whole[r])
+    wanted = dropping.bits[-1]
+    dropping.at[WANTED] = 0
+    for word in range(words_of(dropping)):
+        wanted[word] = 0
+    if times == 0 and least == 0:
+        return False
+    for j in range(len(held.codes)):
+        place = dropping.codes[PLACE, held.codes[j]] - 1
+        dropping.codes[MAY, place] = people
+        dropping.codes[MUST, place] = max(held.by_code[held.codes[j]] * times, least)
+        wanted[place // BITS] |= ONE << np.uint64(place % BITS)
+    return True
+
+
+@loop
+def _take_away(own: int, dropping: Dropping) -> None:
+    """Take the people of a class off those who may have the values that it excludes."""
+    people = dropping.classes[PEOPLE, own]
+    for word in range(words_of(dropping)):
+        bits = dropping.bits[own, word] & dropping.bits[-1, word]
+        while bits != 0:
+            dropping.codes[MAY, word * BITS + lowest(bits)] -= people
+            bits &= bits - ONE
+
+
+@loop
+def _find_enough(held: Held, dropping: Dropping) -> None:
+    """Leave those values `wanted` of which sums do not tell that enough people may have them."""
+    for word in range(words_of(dropping)):
+        bits = dropping.bits[-1, word]
+        while bits != 0:
+            place = word * BITS + lowest(bits)
+            lone = bits & (~bits + ONE)
+            bits &= bits - ONE
+            may = dropping.codes[MAY, place]
+            if may >= dropping.codes[MUST, place] or may >= held.size:
+                dropping.bits[-1, word] &= ~lone
+            else:
+                dropping.at[WANTED] += 1
+                dropping.codes[MAY, place] = 0  # to be counted person by person
+
+
+@loop
+def is_any_wanted(dropping: Dropping) -> bool:
+    """Return whether too few people are found so far for some value."""
+    return bool(dropping.at[WANTED] > 0)
+
+
+@loop
+def enough_may_have(held: Held, dropping: Dropping) -> bool:
+    """Return whether every value that some cannot have is possible for enough others."""
+    for word in range(words_of(dropping)):
+        bits = dropping.bits[-1, word]
+        while bits != 0:
+            place = word * BITS + lowest(bits)
+            bits &= bits - ONE
+            # what is possible for everybody is not exclusive: the rule itself says enough
+            if dropping.codes[MAY, place] < held.size:
+                return False
+    return True
 
 
 @loop
@@ -238,11 +247,11 @@ def _taken(
 ) -> tuple[int, int, float]:
     """Return the people, the values and the logarithms that a line of bits takes away."""
     removed, gone, log = 0, 0, 0.0
-    for word in range((dropping.at[_HELD] + _BITS - 1) // _BITS):
+    for word in range(words_of(dropping)):
         bits = dropping.bits[line, word]
         while bits != 0:
-            code = dropping.codes[_CODE, word * _BITS + _lowest(bits)]
-            bits &= bits - _ONE
+            code = dropping.codes[CODE, word * BITS + lowest(bits)]
+            bits &= bits - ONE
             if held.by_code[code] > 0:
                 removed += held.by_code[code]
                 gone += 1
@@ -252,70 +261,69 @@ def _taken(
 
 
 @loop
-def kind_holds(
-    excluded: Excluded,
+def _let_have(people: int, dropping: Dropping) -> None:
+    """Add people like the one at hand to those who may have the values that still need some."""
+    codes, own = dropping.codes, dropping.own
+    for word in range(words_of(dropping)):
+        wanted = dropping.bits[-1, word]
+        if wanted == 0:
+            continue
+        for q in range(len(own)):
+            if dropping.classes[MADE, own[q]] == dropping.at[NODE]:
+                wanted &= ~dropping.bits[own[q], word]
+        while wanted != 0:
+            place = word * BITS + lowest(wanted)
+            codes[MAY, place] += people
+            if codes[MAY, place] >= codes[MUST, place]:
+                dropping.bits[-1, word] &= ~(wanted & (~wanted + ONE))
+                dropping.at[WANTED] -= 1
+            wanted &= wanted - ONE
+
+
+@loop
+def person_holds(
     column: int,
-    kind: int,
     people: int,
     held: Held,
     common: Missed,
     book: RuleBook,
+    most: Allowance,
     dropping: Dropping,
 ) -> bool:
-    """Return whether a group satisfies the rules on a column for so many people of a kind.
+    """Return whether a group satisfies the rules on a column for the person at hand.
 
-    Adds the people to those who may have the values that still need some.
+    Adds so many `people` of the same classes to those who may have the values that still need some.
     """
-    classes, codes = dropping.classes, dropping.codes
-    removed, gone, log = 0, 0, 0.0
-    for q in range(excluded.classes.shape[1]):
-        own = excluded.classes[kind, q]
-        if excluded.starts[column, own] < excluded.starts[column, own + 1]:
-            if classes[_SUMMED, own] != dropping.at[_GROUP]:
-                _sum_up(excluded, column, own, held, common, book, dropping)
-            removed += classes[_REMOVED, own]
-            gone += classes[_GONE, own]
-            log += dropping.logs[own]
-    words = (dropping.at[_HELD] + _BITS - 1) // _BITS
-    line = dropping.bits.shape[0] - 2
-    for word in range(words):
-        wanted = dropping.bits[line + 1, word]
-        if wanted == 0:
-            continue
-        for q in range(excluded.classes.shape[1]):
-            own = excluded.classes[kind, q]
-            if excluded.starts[column, own] < excluded.starts[column, own + 1]:
-                wanted &= ~dropping.bits[own, word]
-        while wanted != 0:
-            place = word * _BITS + _lowest(wanted)
-            codes[_MAY, place] += people
-            if codes[_MAY, place] >= codes[_MUST, place]:
-                dropping.bits[line + 1, word] &= ~(wanted & (~wanted + _ONE))
-            wanted &= wanted - _ONE
-    if gone == 0 or _surely_holds(column, removed, gone, log, held, common, book):
+    codes, own = dropping.codes, dropping.own
+    if dropping.at[WANTED] > 0:
+        _let_have(people, dropping)
+    total = 0.0
+    for q in range(len(own)):
+        total += dropping.use[own[q]]
+    if total <= ALL:
         return True
-    for word in range(words):
-        dropping.bits[line, word] = 0
-    for q in range(excluded.classes.shape[1]):
-        own = excluded.classes[kind, q]
-        if excluded.starts[column, own] < excluded.starts[column, own + 1]:
-            for word in range(words):
-                dropping.bits[line, word] |= dropping.bits[own, word]
+    line = dropping.bits.shape[0] - 2
+    for word in range(words_of(dropping)):
+        bits = np.uint64(0)
+        for q in range(len(own)):
+            if dropping.use[own[q]] > 0.0:
+                bits |= dropping.bits[own[q], word]
+        dropping.bits[line, word] = bits
     removed, gone, log = _taken(line, held, common, book, dropping)
-    if _surely_holds(column, removed, gone, log, held, common, book):
+    if _share(removed, gone, log, most) <= ALL:
         return True
     left = 0
     for j in range(len(held.codes)):
-        place = codes[_PLACE, held.codes[j]] - 1
-        if (dropping.bits[line, place // _BITS] >> np.uint64(place % _BITS)) & _ONE == 0:
-            codes[_LEFT, left] = held.codes[j]
-            codes[_COUNTS, left] = held.counts[j]
+        place = codes[PLACE, held.codes[j]] - 1
+        if (dropping.bits[line, place // BITS] >> np.uint64(place % BITS)) & ONE == 0:
+            codes[LEFT, left] = held.codes[j]
+            codes[COUNTS, left] = held.counts[j]
             left += 1
     for r in range(len(book.kind)):
         if book.column[r] == column and not holds(
             rule_at(book, r),
-            codes[_LEFT, :left],
-            codes[_COUNTS, :left],
+            codes[LEFT, :left],
+            codes[COUNTS, :left],
             held.size,
             held.present - removed,
         ):
@@ -324,46 +332,41 @@ def kind_holds(
 
 
 @loop
-def _surely_holds(
-    column: int, removed: int, gone: int, log: float, held: Held, common: Missed, book: RuleBook
-) -> bool:
-    """Return whether sums alone show that the rules hold for what is left; False: look closer."""
-    for r in range(len(book.kind)):
-        if book.column[r] != column:
-            continue
-        if book.kind[r] == L_FREQUENCY:
-            if held.largest * book.whole[r] > held.present - removed:
-                return False
-        elif book.kind[r] == L_DISTINCT:
-            if held.distinct - gone < book.whole[r]:
-                return False
-        elif r == common.rule and np.isfinite(common.total):
-            # a person's own value is at most as likely as the likeliest of all
-            rest = min(common.total - log - common.least, 0.0)
-            if 1.0 - np.exp((held.size - 1) * rest) < book.real[r] + TOLERANCE:
-                return False
-        else:
-            return False
-    return True
-
-
-@loop
 def people_failing(
     excluded: Excluded,
     column: int,
+    values: Codes,
     people: Ints,
     held: Held,
     book: RuleBook,
     dropping: Dropping,
 ) -> int:
-    """Return for how many people, by kind, the rules on a column do not hold."""
+    """Return for how many people the rules on a column do not hold; -1 if values need more people.
+
+    Line i of `values` has the quasi-identifiers of `people[i]` people, who are some. The held codes
+    ascend.
+    """
     go_to(dropping, 0, held.size, column)
     for code in held.codes:
         number(dropping, code)
-    look_at(column, held, book, dropping)
-    failing = 0
+    make_bits(excluded, column, dropping)
     common = missed(column, held, book)
-    for kind in range(len(people)):
-        if not kind_holds(excluded, column, kind, people[kind], held, common, book, dropping):
-            failing += people[kind]
+    most = allowance(column, held, common, book)
+    everybody = 0
+    for i in range(len(people)):
+        everybody += people[i]
+        for q in range(values.shape[1]):
+            meet(excluded, q, values[i, q], people[i], dropping)
+    all_hold = surely_hold(excluded, column, everybody, held, common, book, most, dropping)
+    failing = 0
+    for i in range(len(people)):
+        if all_hold and not is_any_wanted(dropping):
+            break
+        for q in range(values.shape[1]):
+            be(excluded, q, values[i, q], dropping)
+        if not person_holds(column, people[i], held, common, book, most, dropping):
+            failing += people[i]
+    leave(dropping)
+    if failing == 0 and not enough_may_have(held, dropping):
+        return -1
     return failing

@@ -8,7 +8,7 @@ the only woman among men, so a value needs enough people who may have it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,12 @@ from sfumato.errors import Infeasible
 from sfumato.models import BoundModel, LDiversity, Model
 from sfumato.models.model import rule_book
 from sfumato.rows.eligibility import bind_to_table
+from sfumato.rows.exclusion_bits import Excluded, new_dropping
 from sfumato.rows.exclusion_kernels import (
-    Excluded,
     Held,
-    enough_may_have,
-    new_dropping,
     people_failing,
 )
-from sfumato.table import Column, Groups, Table
+from sfumato.table import Column, Table
 from sfumato.table.whole import Joint
 
 Codes = npt.NDArray[np.int32]
@@ -34,13 +32,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exclusions:
-    """The kind of each row's person, and what is impossible for each kind.
+    """The quasi-identifiers that exclude something, and what each of their values does.
 
-    Quasi-identifier values that exclude the same are a class, and people of the same classes a
-    kind.
+    Values of a quasi-identifier that exclude the same are a class.
     """
 
-    kinds: Codes
+    names: tuple[str, ...]
     excluded: Excluded
 
     @classmethod
@@ -48,52 +45,56 @@ class Exclusions:
         """Return the exclusions that pairs of incompatible values imply; None without any pair."""
         if not pairs:
             return None
-        names = [column.name for column in table.sensitive]
-        lists: list[list[Ints]] = [[] for _ in names]
-        of_rows = []
-        for column in table.quasi_identifiers:
-            own = [pairs.get((column.name, name)) for name in names]
-            if all(found is None for found in own):
-                continue
-            some, class_of_code = _classes(column, own)
-            of_rows.append(class_of_code[column.codes] + len(lists[0]))
-            for a, found in enumerate(own):
-                lists[a] += [
-                    np.zeros(0, np.int64) if found is None else np.flatnonzero(found[code])
-                    for code in some
-                ]
-        kinds = Groups.of_equal(of_rows)
-        a_row = kinds.order[kinds.offsets[:-1]]
-        sizes = np.array([[len(each) for each in own] for own in lists])
-        ends = np.cumsum(sizes).reshape(sizes.shape)
-        starts = np.concatenate([(ends - sizes)[:, :1], ends], axis=1)
-        codes = np.concatenate([each for own in lists for each in own])
-        classes = np.stack([ids[a_row] for ids in of_rows], axis=1)
-        return cls(kinds.ids, Excluded(classes.astype(np.int32), starts, codes.astype(np.int32)))
-
-    def of_kind(self, attribute: int, kind: int) -> Ints:
-        """Return the codes of a sensitive attribute that a kind of person cannot have."""
-        starts, codes = self.excluded.starts[attribute], self.excluded.codes
-        own = self.excluded.classes[kind]
-        return np.asarray(
-            np.unique(np.concatenate([codes[starts[c] : starts[c + 1]] for c in own])), np.int64
+        widths = [column.null_code + 1 for column in table.sensitive]
+        known = [c for c in table.quasi_identifiers if any(c.name == name for name, _ in pairs)]
+        class_of = np.zeros((len(known), max(c.null_code for c in known) + 1), np.int32)
+        nothing = np.zeros(sum(widths), np.bool_)
+        owner: list[int] = []
+        lines: list[npt.NDArray[np.bool_]] = []
+        for q, column in enumerate(known):
+            own = [pairs.get((column.name, each.name)) for each in table.sensitive]
+            excludes = np.concatenate(
+                [
+                    np.zeros((column.null_code + 1, width), np.bool_) if found is None else found
+                    for width, found in zip(widths, own, strict=True)
+                ],
+                axis=1,
+            )
+            class_of[q] = len(lines)  # the first class excludes nothing
+            owner.append(q)
+            lines.append(nothing)
+            classes: dict[bytes, int] = {}
+            for value in np.flatnonzero(excludes.any(axis=1)).tolist():  # a loop over values
+                line = excludes[value]
+                number = classes.setdefault(line.tobytes(), len(lines))
+                class_of[q, value] = number
+                if number == len(lines):
+                    lines.append(line)
+                    owner.append(q)
+        starts, listed = _by_code(np.array(lines), widths)
+        return cls(
+            tuple(column.name for column in known),
+            Excluded(class_of, np.array(owner, np.int64), starts, listed),
         )
 
+    def values(self, table: Table, rows: Ints | slice = slice(None)) -> Codes:
+        """Return, a line a row, the values that tell what is impossible."""
+        return np.stack([table[name].codes[rows] for name in self.names], axis=1)
 
-def _classes(
-    column: Column, pairs: Sequence[npt.NDArray[np.bool_] | None]
-) -> tuple[list[int], Codes]:
-    """Return a code of each class, and the class of every code; class 0 excludes nothing."""
-    shown = [found for found in pairs if found is not None]
-    some = np.flatnonzero(np.logical_or.reduce([found.any(axis=1) for found in shown]))
-    lines = np.concatenate([found[some] for found in shown], axis=1)
-    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
-    class_of_code = np.zeros(column.null_code + 1, np.int32)
-    class_of_code[some] = inverse.reshape(-1) + 1
-    # a missing value excludes nothing, unless a rule says so
-    free = np.flatnonzero(class_of_code == 0)
-    anyone = int(free[0]) if len(free) else int(some[0])
-    return [anyone, *some[first].tolist()], class_of_code
+
+def _by_code(lines: npt.NDArray[np.bool_], widths: Sequence[int]) -> tuple[Ints, Codes]:
+    """Return by attribute and code where its classes start, and the classes that exclude it."""
+    starts = np.zeros((len(widths), max(widths) + 1), np.int64)
+    listed: list[Ints] = []
+    first = total = 0
+    for a, width in enumerate(widths):
+        codes, classes = np.nonzero(lines[:, first : first + width].T)
+        counts = np.bincount(codes, minlength=max(widths))
+        starts[a] = total + np.concatenate([[0], np.cumsum(counts)])
+        listed.append(classes)
+        total += len(classes)
+        first += width
+    return starts, np.concatenate(listed).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +107,6 @@ class KeepsExcluded:
 
     bound: BoundModel
     known: str
-    kinds: Codes = field(repr=False)  # by code of the quasi-identifier
     excluded: Excluded = field(repr=False)
     place: int  # of the attribute among the sensitive ones
     names: tuple[str, ...]
@@ -125,12 +125,19 @@ class KeepsExcluded:
             own = shard == number
             counts, weights = np.zeros(self.null_code + 1, np.int64), joint.counts[own]
             np.add.at(counts, joint.codes[0][own], weights)
-            people = np.zeros(len(self.excluded.classes), np.int64)
-            np.add.at(people, self.kinds[joint.codes[1][own]], weights)
-            dropping = new_dropping(len(counts), self.excluded)
-            held = _held(counts)
-            failing = people_failing(self.excluded, self.place, people, held, book, dropping)
-            found[number] = failing == 0 and enough_may_have(held, dropping)
+            people = np.zeros(self.excluded.class_of.shape[1], np.int64)
+            np.add.at(people, joint.codes[1][own], weights)
+            values = np.flatnonzero(people)
+            failing = people_failing(
+                self.excluded,
+                self.place,
+                values.astype(np.int32).reshape(-1, 1),
+                people[values],
+                _held(counts),
+                book,
+                new_dropping(len(counts), self.excluded),
+            )
+            found[number] = failing == 0
         return found
 
 
@@ -143,12 +150,7 @@ def excluded_conditions(
     found = []
     for column in frame.quasi_identifiers:
         of_column = {key: matrix for key, matrix in pairs.items() if key[0] == column.name}
-        # one row a code: the kind of each code alone
-        codes = np.arange(column.null_code + 1, dtype=np.int32)
-        sensitive = (replace(each, codes=np.zeros_like(codes)) for each in frame.sensitive)
-        columns = (replace(column, codes=codes), *sensitive)
-        alone = replace(frame, columns=columns, rows=len(codes), flags={}, whole=None)
-        exclusions = Exclusions.of(alone, of_column)
+        exclusions = Exclusions.of(frame, of_column)
         if exclusions is None:
             continue
         for each in bound:
@@ -157,7 +159,6 @@ def excluded_conditions(
                 KeepsExcluded(
                     each,
                     column.name,
-                    exclusions.kinds,
                     exclusions.excluded,
                     place,
                     names,
@@ -174,7 +175,8 @@ def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusion
     is not searched for.
     """
     names = tuple(column.name for column in table.sensitive)
-    people = np.bincount(exclusions.kinds).astype(np.int64)
+    values = exclusions.values(table)
+    people = np.ones(table.rows, np.int64)
     for bound in bind_to_table(table, models):
         if not bound.model.needs:
             continue
@@ -182,10 +184,10 @@ def refuse_excluded(table: Table, models: Sequence[Model], exclusions: Exclusion
         held = _whole(table.sensitive[place])
         book = rule_book((bound,), names)
         dropping = new_dropping(len(held.by_code), exclusions.excluded)
-        failing = people_failing(exclusions.excluded, place, people, held, book, dropping)
-        if failing:
+        failing = people_failing(exclusions.excluded, place, values, people, held, book, dropping)
+        if failing > 0:
             raise Infeasible(_advice(bound.model, int(failing), table.rows))
-        if not enough_may_have(held, dropping):
+        if failing < 0:
             raise Infeasible(
                 f"l = {getattr(bound.model, 'l', '?')} is infeasible: some values of "
                 f"`{names[place]}` are possible for too few people to hide among, the others' "

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import Infeasible
-from sfumato.rows.exclusion_kernels import NOBODY, Excluded, drop
+from sfumato.rows.exclusion_bits import NOBODY, Excluded
 from sfumato.rows.exclusions import Exclusions
 from sfumato.table import Groups, Table
 
@@ -94,19 +94,26 @@ def _accepted(
 ) -> Codes:
     """Return for each attribute and fake the first value tried that fits; -1 where one has none."""
     nulls = np.array([column.null_code for column in table.sensitive], np.int64)
-    kinds, excluded = np.zeros(table.rows, np.int32), NOBODY
+    # of all groups, only those that a fake may join, numbered anew
+    some, joined = np.unique(into, return_inverse=True)
+    is_some = np.zeros(groups.count, np.bool_)
+    is_some[some] = True
+    rows = np.flatnonzero(is_some[groups.ids])
+    members = Groups(np.searchsorted(some, groups.ids[rows]).astype(np.int32), len(some))
+    real, excluded = rows[rows < table.rows], NOBODY
+    values = np.zeros((len(real), 0), np.int32)
     if exclusions is not None:
-        kinds, excluded = exclusions.kinds, exclusions.excluded
+        values, excluded = exclusions.values(table, real), exclusions.excluded
     order = np.argsort(into, kind="stable")
     chosen = np.empty(tried.shape[:2], np.int32)
     chosen[:, order] = _first_that_fit(
-        groups.order,
-        groups.offsets,
-        held,
-        kinds,
+        members.order,
+        members.offsets,
+        held[:, rows],
+        values,
         excluded,
         nulls,
-        into[order].astype(np.int64),
+        joined.reshape(-1)[order],
         tried[:, order],
         l,
     )
@@ -118,7 +125,7 @@ def _first_that_fit(
     order: Ints,
     offsets: Ints,
     held: Codes,
-    kinds: Codes,
+    values: Codes,
     excluded: Excluded,
     nulls: Ints,
     into: Ints,
@@ -128,16 +135,13 @@ def _first_that_fit(
     """Return the first values of each fake that leave its group l-diverse, or -1 in all.
 
     Fakes come by group (`into`), and each counts for those after it. Real rows come first: only
-    they have a kind.
+    they have `values` that tell what is impossible.
     """
     attributes, width = len(nulls), nulls.max() + 1
     counts = np.zeros((attributes, width), np.int64)
     codes = np.empty((attributes, width), np.int32)
     distinct = np.zeros(attributes, np.int64)
-    mark = np.zeros(width, np.int64)
-    stamp = 0
-    seen = np.zeros(len(excluded.classes), np.int64)
-    of_group = np.empty(len(excluded.classes), np.int64)
+    is_own = np.zeros(len(excluded.owner), np.bool_)
     chosen = np.full((attributes, len(into)), -1, np.int32)
     i = 0
     while i < len(into):
@@ -145,18 +149,13 @@ def _first_that_fit(
         for a in range(attributes):
             counts[a, codes[a, : distinct[a]]] = 0
             distinct[a] = 0
-        kind_count = 0
-        for j in range(offsets[group], offsets[group + 1]):
-            row = order[j]
+        people = order[offsets[group] : offsets[group + 1]]
+        for row in people:
             for a in range(attributes):
                 if counts[a, held[a, row]] == 0:
                     codes[a, distinct[a]] = held[a, row]
                     distinct[a] += 1
                 counts[a, held[a, row]] += 1
-            if len(seen) > 0 and row < len(kinds) and seen[kinds[row]] != group + 1:
-                seen[kinds[row]] = group + 1
-                of_group[kind_count] = kinds[row]
-                kind_count += 1
         while i < len(into) and into[i] == group:
             for a in range(attributes):
                 for t in range(tried.shape[2]):
@@ -165,17 +164,9 @@ def _first_that_fit(
                         codes[a, distinct[a]] = value
                         distinct[a] += 1
                     counts[a, value] += 1
-                    stamp += kind_count
+                    held_codes = codes[a, : distinct[a]]
                     if _diverse(
-                        codes[a, : distinct[a]],
-                        counts[a],
-                        nulls[a],
-                        excluded,
-                        a,
-                        of_group[:kind_count],
-                        mark,
-                        stamp,
-                        l,
+                        held_codes, counts[a], nulls[a], excluded, a, people, values, is_own, l
                     ):
                         chosen[a, i] = value
                         break
@@ -204,24 +195,35 @@ def _diverse(
     null: int,
     excluded: Excluded,
     attribute: int,
-    kinds: Ints,
-    mark: Ints,
-    stamp: int,
+    people: Ints,
+    values: Codes,
+    is_own: npt.NDArray[np.bool_],
     l: int,  # noqa: E741
 ) -> bool:
-    """Return whether no value has more than 1/l, for those who know nothing and for each kind.
+    """Return whether no value has more than 1/l, for those who know nothing and who know a person.
 
-    Uses the stamps before `stamp`, one a kind, as marks.
+    `is_own` is scratch by class, all False.
     """
-    for i in range(-1, len(kinds)):
-        if i >= 0:
-            drop(excluded, attribute, kinds[i], mark, stamp - i)
+    for i in range(-1, len(people)):
+        if i >= 0 and (values.shape[1] == 0 or people[i] >= len(values)):
+            continue
+        for q in range(values.shape[1]):
+            if i >= 0:
+                is_own[excluded.class_of[q, values[people[i], q]]] = True
         total, largest = 0, 0
         for code in codes:
-            if code == null or (i >= 0 and mark[code] == stamp - i):
-                continue
-            total += counts[code]
-            largest = max(largest, counts[code])
+            is_possible = code != null
+            if i >= 0:
+                for j in range(
+                    excluded.starts[attribute, code], excluded.starts[attribute, code + 1]
+                ):
+                    is_possible = is_possible and not is_own[excluded.classes[j]]
+            if is_possible:
+                total += counts[code]
+                largest = max(largest, counts[code])
+        for q in range(values.shape[1]):
+            if i >= 0:
+                is_own[excluded.class_of[q, values[people[i], q]]] = False
         if largest * l > total:
             return False
     return True

@@ -14,10 +14,9 @@ from sfumato.models.statistics import Ints
 from sfumato.rows.eligible_runs import (
     Counter,
     Values,
-    count_rows,
+    add_value,
+    counts_by_group,
     empty,
-    known_counts,
-    largest_counts,
     new_counter,
     numbered,
 )
@@ -35,6 +34,13 @@ class Limits(NamedTuple):
 
     alpha: float
     gammas: Reals
+
+
+class Members(NamedTuple):
+    """The rows of all groups, group by group, and where each group's begin."""
+
+    rows: Ints
+    offsets: Ints
 
 
 def combinations(tables: Sequence[Sequence[Column]], sensitive: Sequence[Column]) -> Values:
@@ -64,28 +70,24 @@ def merge_groups(
     """
     tables = len(values.of_row) - len(limits.gammas)
     limits = Limits(float(exact_share(limits.alpha)), limits.gammas)
-    largest = largest_counts(values, groups)
+    largest, known = counts_by_group(values, groups)
     shares = largest[:tables] / groups.sizes
     product = shares.prod(axis=0)
-    known = known_counts(values, groups)
     used = shares.max(axis=0) / limits.alpha
     for i, gamma in enumerate(limits.gammas):
         common = largest[tables + i] / np.maximum(known[tables + i], 1)
         used = np.maximum(used, product * common / gamma)
     order = np.argsort(used + 1e-9 * rng.random(groups.count), kind="stable")
     fitting = int(np.count_nonzero(used <= 1 + _SLACK))
-    sorted_values = Values(values.of_row[:, groups.order], values.attribute)
-    target = _take_in(
-        sorted_values, groups.offsets, order, fitting, tables, limits, new_counter(values)
-    )
-    found, dense = np.unique(target, return_inverse=True)
-    return Groups(dense[groups.ids].astype(np.int32), len(found))
+    members = Members(groups.order, groups.offsets)
+    target = _take_in(values, members, order, fitting, tables, limits, new_counter(values))
+    return Groups.of_equal([target[groups.ids]])
 
 
 @numba.njit(cache=True, nogil=True)
 def _take_in(
     values: Values,
-    offsets: Ints,
+    members: Members,
     order: Ints,
     fitting: int,
     tables: int,
@@ -108,7 +110,7 @@ def _take_in(
         group = order[tight]
         tight -= 1
         while group >= 0:
-            size += _add_group(values, offsets, group, counter)
+            size += _add_group(values, members, group, counter)
             target[group] = merged
             before[group] = latest[merged]
             latest[merged] = group
@@ -121,7 +123,7 @@ def _take_in(
         while mended >= 0 and not _fits(counter, size, tables, limits):
             group = latest[mended]
             while group >= 0:
-                size += _add_group(values, offsets, group, counter)
+                size += _add_group(values, members, group, counter)
                 target[group] = merged
                 group = before[group]
             mended -= 1
@@ -133,10 +135,13 @@ def _take_in(
 
 
 @numba.njit(cache=True, nogil=True)
-def _add_group(values: Values, offsets: Ints, group: int, counter: Counter) -> int:
+def _add_group(values: Values, members: Members, group: int, counter: Counter) -> int:
     """Add the rows of a group to the counts, and return how many they are."""
-    count_rows(values, offsets[group], offsets[group + 1], counter)
-    return int(offsets[group + 1] - offsets[group])
+    start, end = members.offsets[group], members.offsets[group + 1]
+    for attribute in range(len(values.of_row)):
+        for j in range(start, end):
+            add_value(values, values.of_row[attribute, members.rows[j]], 1, counter)
+    return int(end - start)
 
 
 @numba.njit(cache=True, nogil=True)

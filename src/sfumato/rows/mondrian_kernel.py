@@ -24,7 +24,7 @@ from sfumato.rows.cut_loss import (
     node_loss,
 )
 from sfumato.rows.cuts import Blocks, count_codes, new_blocks, order_blocks
-from sfumato.rows.feasible import Known, Sensitive, Tally, new_tally, side_holds
+from sfumato.rows.feasible import Known, Sensitive, Tally, is_whole, new_tally, sides_hold
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -176,10 +176,7 @@ def _allowed(
     known: Known | None,
 ) -> bool:
     """Return whether both sides satisfy the models."""
-    for want in range(2):
-        if not side_holds(work, start, end, side, want, layout, book, scratch.tally, known):
-            return False
-    return True
+    return sides_hold(work, start, end, side, layout, book, scratch.tally, known)
 
 
 @loop
@@ -317,6 +314,8 @@ def split(
     """
     rows = end - start
     if rows < 2 * options.minimum:
+        return -1
+    if book is not None and is_whole(work, start, end, layout, book, scratch.tally):
         return -1
     found = scratch.found
     count = _list_cuts(work, start, end, axes, options, scratch)

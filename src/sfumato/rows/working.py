@@ -34,9 +34,9 @@ class WorkingRows:
     """One matrix that holds all a row needs, so that parting rows moves it as a whole.
 
     Columns: quasi-identifier codes, sensitive codes, the unit and its (unit, value) pairs when
-    units repeat, the kind of person where kinds differ in what they may have, and last the row's
-    number; `layout` and `kind` say where. `begins` marks, in the end, the position where each group
-    begins.
+    units repeat, quasi-identifiers that are not cut but tell what is impossible, and last the row's
+    number. `layout` says where, and `telling` where all those are that tell what is impossible.
+    `begins` marks, in the end, the position where each group begins.
     """
 
     matrix: Codes
@@ -44,7 +44,7 @@ class WorkingRows:
     unit_count: int
     pair_count: int
     begins: npt.NDArray[np.bool_]
-    kind: int = -1
+    telling: npt.NDArray[np.int64]
     exclusions: Exclusions | None = None
 
     @classmethod
@@ -67,10 +67,15 @@ class WorkingRows:
                 _, pair = np.unique(keys, return_inverse=True)
                 codes.append(pair.astype(np.int32))
                 pair_count = max(pair_count, int(pair.max()) + 1)
-        kind = -1
+        telling = []
         if exclusions is not None:
-            kind = len(codes)
-            codes.append(exclusions.kinds)
+            names = [column.name for column in quasi_identifiers]
+            for name in exclusions.names:
+                if name in names:
+                    telling.append(names.index(name))
+                else:
+                    telling.append(len(codes))
+                    codes.append(table[name].codes)
         width = len(codes) + 1
         cells = np.empty(table.rows * width + LANES, dtype=np.int32)  # the last row read by lanes
         matrix = cells[: table.rows * width].reshape(table.rows, width)
@@ -78,15 +83,19 @@ class WorkingRows:
             matrix[:, j] = column_codes if order is None else column_codes[order]
         matrix[:, -1] = np.arange(table.rows) if order is None else order
         nulls = np.array([column.null_code for column in table.sensitive], dtype=np.int64)
-        layout = Sensitive(first, len(table.sensitive), unit, nulls)
+        complete = [not (c.codes == c.null_code).any() for c in table.sensitive]
+        layout = Sensitive(
+            first, len(table.sensitive), unit, nulls, np.array(complete, dtype=np.bool_)
+        )
         begins = np.zeros(table.rows, dtype=np.bool_)
-        return cls(matrix, layout, unit_count, pair_count, begins, kind, exclusions)
+        told = np.array(telling, dtype=np.int64)
+        return cls(matrix, layout, unit_count, pair_count, begins, told, exclusions)
 
     def known(self) -> Known | None:
         """Return what is known of people, with scratch for one thread; None without exclusions."""
         if self.exclusions is None:
             return None
-        return new_known(self.layout, self.kind, self.exclusions.excluded)
+        return new_known(self.layout, self.telling, self.exclusions.excluded)
 
     def groups(self) -> Groups:
         """Return the groups that `begins` marks."""

@@ -15,6 +15,7 @@ from sfumato.errors import ParameterError
 
 _LARGEST_KEY = 2**63 - 1
 BLOCK = 1 << 15  # rows that stay in the cache while several columns of them are worked on
+_SPARSEST = 8  # combinations that may occur, for every row
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,14 @@ class Groups:
         """
         if not columns:
             raise ParameterError("rows are grouped by at least one column")
-        distinct, ids = np.unique(packed(columns), return_inverse=True)
+        keys = packed(columns)
+        span = int(keys.max(initial=0)) + 1
+        if span <= _SPARSEST * len(keys):  # numbering what may occur is quicker than sorting rows
+            occurs = np.zeros(span, np.bool_)
+            occurs[keys] = True
+            number = np.cumsum(occurs, dtype=np.int32)
+            return cls(number[keys] - 1, int(number[-1]))
+        distinct, ids = np.unique(keys, return_inverse=True)
         return cls(ids.astype(np.int32), len(distinct))
 
     @cached_property

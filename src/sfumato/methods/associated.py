@@ -1,0 +1,138 @@
+"""Anatomised tables whose groups keep (alpha, beta, gamma, delta): what SLPPA and ASN share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.methods.slppa_parameters import Asked, rounded_up
+from sfumato.models import AlphaBetaGammaDelta
+from sfumato.models.counting import group_statistics, table_totals
+from sfumato.models.model import exact_share
+from sfumato.publish.anatomize import anatomized_tables
+from sfumato.publish.assemble import assemble
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.rows.divide import divide
+from sfumato.rows.eligible_runs import Values, largest_counts
+from sfumato.rows.merge_groups import Limits, merge_groups
+from sfumato.table import Column, Groups, Table
+
+_ATTEMPTS = 5  # at a deal whose groups can be merged under gamma
+
+
+def publish_associated(
+    method: str,
+    table: Table,
+    divided: Sequence[Sequence[Column]],
+    values: Values,
+    asked: Mapping[str, Asked],
+    parameters: Mapping[str, int],
+    randomness: Randomness,
+) -> Release:
+    """Return the release of divided tables whose groups keep what is asked for each attribute.
+
+    `values` are the `combinations` of the divided tables and of these attributes.
+
+    *Refuses* (Infeasible): parameters that no groups can keep, with the least that some can.
+    """
+    _refuse_infeasible(table, most_alike(values, len(divided)), asked)
+    models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
+    limits = Limits(
+        min(each.alpha for each in asked.values()),
+        np.array([each.gamma for each in asked.values()]),
+    )
+    division, merging = randomness.generator("group division"), randomness.generator("merging")
+    shares = {name: (each.beta, each.delta) for name, each in asked.items()}
+    refusals = []
+    for _ in range(_ATTEMPTS):
+        # whether gamma can be kept depends on who is dealt into which group
+        groups = divide(table, shares, rng=division)
+        groups = merge_groups(values, groups, limits, rng=merging)
+        refusal = _unkept(table, groups, largest_counts(values, groups)[: len(divided)], models)
+        if refusal is None:
+            break
+        refusals.append(refusal)
+    else:
+        raise Infeasible(min(refusals).message)
+    return assemble(
+        anatomized_tables(table, groups, divided, rng=randomness.generator("tables")),
+        method=method,
+        rows=table.rows,
+        models=models,
+        parameters=parameters,
+        is_test=randomness.is_test,
+    )
+
+
+def most_alike(values: Values, tables: int) -> int:
+    """Return how many rows have the commonest combination of any of so many tables.
+
+    Some group has at least the share that they have in the whole table: no groups keep an alpha
+    below it.
+    """
+    return max(int(np.bincount(shown).max()) for shown in values.of_row[:tables])
+
+
+def _refuse_infeasible(table: Table, alike: int, asked: Mapping[str, Asked]) -> None:
+    problems = []
+    least = Fraction(alike, table.rows)
+    alpha = min(each.alpha for each in asked.values())
+    if exact_share(alpha) < least:
+        problems.append(
+            f"alpha = {alpha:g} is infeasible: in one of the tables {float(least):.1%} of the rows "
+            "agree; "
+            f"use alpha >= {rounded_up(least):g}, or another division into tables"
+        )
+    for name, each in asked.items():
+        column = table[name]
+        counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
+        if not counts.sum():
+            raise ParameterError(f"every value of `{name}` is missing")
+        share = Fraction(int(counts.max()), int(counts.sum()))
+        if exact_share(each.beta) < share:
+            problems.append(
+                f"beta = {each.beta:g} is infeasible: the commonest value of `{name}` has "
+                f"{float(share):.1%} of the rows; use beta >= {rounded_up(share):g}"
+            )
+    if problems:
+        raise Infeasible("; ".join(problems))
+
+
+class _Refusal(NamedTuple):
+    """How far groups are from keeping a model, and what to say of them."""
+
+    excess: float
+    message: str
+
+
+def _unkept(
+    table: Table,
+    groups: Groups,
+    repeats: npt.NDArray[np.int64],
+    models: Sequence[AlphaBetaGammaDelta],
+) -> _Refusal | None:
+    """Return why groups do not keep the models, with what they reach; None if they do."""
+    names = [model.attribute for model in models]
+    totals = table_totals(table, names)
+    statistics = group_statistics(table, groups, names, repeats)
+    for model in models:
+        bound = model.bind(totals)
+        if not bound.holds(statistics).all():
+            reached = bound.reached(statistics)
+            found = ", ".join(
+                f"{key} = {rounded_up(Fraction(float(values.max()))):g}"
+                for key, values in zip(Asked._fields, reached, strict=True)
+                if values.max() > float(exact_share(getattr(model, key)))
+            )
+            return _Refusal(
+                float(bound.levels(statistics).max()),
+                f"no groups were found that keep all four parameters for `{model.attribute}`; the "
+                f"best that was reached is {found}: use at least that, or another number of tables",
+            )
+    return None
