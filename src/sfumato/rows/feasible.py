@@ -1,13 +1,14 @@
 """Whether both sides of a cut satisfy a conjunction of models: the check inside Mondrian.
 
 One pass counts the values of both sides. Sums decide most rules; only what they leave open is put
-before the models themselves.
+before the models themselves. Functions with a single caller are compiled as part of it.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -191,7 +192,7 @@ def _count_units(
             tally.people[own, line] += 1
 
 
-@loop
+@numba.njit(inline="always")
 def _count_values(
     work: Codes, start: int, end: int, side: Bytes, layout: Sensitive, tally: Tally, column: int
 ) -> None:
@@ -226,7 +227,7 @@ def _count_values(
             people[own, _DISTINCT] += 1
 
 
-@loop
+@numba.njit(inline="always")
 def _held(own: int, null: int, tally: Tally) -> Held:
     """Return a side's values on the column that was counted."""
     distinct = tally.people[own, _DISTINCT]
@@ -242,7 +243,7 @@ def _held(own: int, null: int, tally: Tally) -> Held:
     return Held(codes, counts, tally.counts[own], people[_UNITS], people[_PRESENT], values, largest)
 
 
-@loop
+@numba.njit(inline="always")
 def _by_sums(column: int, held: Held, common: Missed, book: RuleBook) -> int:
     """Return what sums tell of the rules on a column."""
     answer = _KEPT
@@ -323,7 +324,7 @@ def _sort(held: Held) -> None:
         held.counts[j] = held.by_code[held.codes[j]]
 
 
-@loop
+@numba.njit(inline="always")
 def _side_holds(
     work: Codes,
     start: int,
@@ -381,7 +382,8 @@ def sides_hold(
     if too_few(min(people[0, _ROWS], people[1, _ROWS]), layout, book):
         return False
     if layout.unit >= 0:
-        _count_units(work, start, end, side, layout, tally, -1)
+        no_column = min(layout.unit, -1)  # not a literal, for which a twin would be compiled
+        _count_units(work, start, end, side, layout, tally, no_column)
     for own in range(2):
         if layout.unit < 0:
             people[own, _UNITS] = people[own, _ROWS]

@@ -164,7 +164,7 @@ def _list_cuts(
     return count
 
 
-@loop
+@numba.njit(inline="always")
 def _allowed(
     work: Codes,
     start: int,
