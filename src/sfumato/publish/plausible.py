@@ -25,20 +25,28 @@ _WINDOWS = 1 << 20
 
 @numba.njit(cache=True, nogil=True)
 def _windows(
-    codes: Codes, offsets: Ints, group: Ints, place: Ints, bad: Bools, bad_row: Ints, k: int
+    codes: Ints,
+    sizes: Ints,
+    starts: Ints,
+    group: Ints,
+    place: Ints,
+    bad: Bools,
+    bad_row: Ints,
+    k: int,
 ) -> Ints:
-    """Return for each cell the rows (first, end) whose values cover it; first = -1 if none do.
+    """Return for each cell the codes (first, end) that cover it; first = -1 if none do.
 
-    Rows of a group lie at `offsets`, by code. From its `place` a window grows towards the nearer
-    code until it has k rows and one whose code is not in row `bad_row` of `bad`.
+    The different codes of a group lie from `starts` on, in order, with the rows that have them in
+    `sizes`. From its `place` a window grows towards the nearer code until it has k rows and a code
+    that is not in row `bad_row` of `bad`.
     """
     found = np.empty((len(group), 2), np.int64)
     for i in range(len(group)):
-        first, last = offsets[group[i]], offsets[group[i] + 1] - 1
+        first, last = starts[group[i]], starts[group[i] + 1] - 1
         low = high = place[i]
-        own = codes[low]
+        own, rows = codes[low], sizes[low]
         is_plausible = not bad[bad_row[i], own]
-        while high - low + 1 < k or not is_plausible:
+        while rows < k or not is_plausible:
             if low == first and high == last:
                 break
             downward = low > first and (
@@ -46,10 +54,11 @@ def _windows(
             )
             if downward:
                 low -= 1
-                is_plausible = is_plausible or not bad[bad_row[i], codes[low]]
             else:
                 high += 1
-                is_plausible = is_plausible or not bad[bad_row[i], codes[high]]
+            taken = low if downward else high
+            rows += sizes[taken]
+            is_plausible = is_plausible or not bad[bad_row[i], codes[taken]]
         found[i, 0] = low if is_plausible else -1
         found[i, 1] = high + 1
     return found
@@ -87,40 +96,49 @@ def plausible_cells(
     for name, matrix in pairs.items():
         bad |= matrix[:, hidden[name][some]].T
     width = column.null_code + 1
-    keys = groups.ids.astype(np.int64) * width + column.codes
-    by_code = np.argsort(keys, kind="stable")
-    place = np.searchsorted(keys[by_code], ids[wrong].astype(np.int64) * width + codes[wrong])
+    keys, sizes = np.unique(groups.ids.astype(np.int64) * width + column.codes, return_counts=True)
+    held = keys % width
     windows = _windows(
-        column.codes[by_code],
-        groups.offsets,
+        held,
+        sizes,
+        np.searchsorted(keys, np.arange(groups.count + 1) * width),
         ids[wrong].astype(np.int64),
-        place,
+        np.searchsorted(keys, ids[wrong].astype(np.int64) * width + codes[wrong]),
         bad,
         kinds.ids.astype(np.int64),
         k,
     )
     covered = windows[:, 0] >= 0
-    general = _over_windows(column, by_code, windows[covered], rng)
+    general = _over_windows(column, held, windows[covered], rng)
     return _joined(column, codes, wrong, covered, general)
 
 
 def _over_windows(
-    column: Column, by_code: Ints, windows: Ints, rng: np.random.Generator
+    column: Column, held: Ints, windows: Ints, rng: np.random.Generator
 ) -> GeneralizedColumn | None:
-    """Return the least general cells over the rows of each window."""
+    """Return the least general cells over the codes of each window."""
     if len(windows) == 0:
         return None
-    # some at a time: windows overlap, and together have many more rows than the table
-    shares = [windows[i : i + _WINDOWS] for i in range(0, len(windows), _WINDOWS)]
-    return _united([_over_some(column, by_code, share, rng) for share in shares])
+    # many cells of a large group have the same window
+    keys, which = np.unique(windows[:, 0] * (len(held) + 1) + windows[:, 1], return_inverse=True)
+    first, end = np.divmod(keys, len(held) + 1)
+    # some at a time: windows overlap, and together have many more codes than the groups
+    general = _united(
+        [
+            _over_some(column, held, first[i : i + _WINDOWS], end[i : i + _WINDOWS], rng)
+            for i in range(0, len(keys), _WINDOWS)
+        ]
+    )
+    return replace(general, cell_of_group=general.cell_of_group[which])
 
 
 def _over_some(
-    column: Column, by_code: Ints, windows: Ints, rng: np.random.Generator
+    column: Column, held: Ints, first: Ints, end: Ints, rng: np.random.Generator
 ) -> GeneralizedColumn:
-    of, at = spread(windows[:, 0], windows[:, 1])
-    within = Groups(of.astype(np.int32), len(windows))
-    return generalize(replace(column, codes=column.codes[by_code[at]]), within, rng=rng)
+    of, at = spread(first, end)
+    within = Groups(of.astype(np.int32), len(first))
+    codes = held[at].astype(np.int32)
+    return generalize(replace(column, codes=codes), within, rng=rng)
 
 
 def _united(parts: list[GeneralizedColumn]) -> GeneralizedColumn:
