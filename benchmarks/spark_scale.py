@@ -151,10 +151,37 @@ def measure(
     }
 
 
+def table_of(path: Path) -> list[str]:
+    """Return what was measured as the lines of a table in Markdown."""
+    lines = [
+        "| rows | method | where | parts | seconds | of processor | rows a second of processor | "
+        "executors, GB | driver, GB | load |",
+        "|---:|---|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    runs = json.loads(path.read_text("utf-8"))["runs"]
+    for run in sorted(runs, key=lambda run: (run["rows"], run["method"], run["master"])):
+        cells = (
+            f"{run['rows'] / 1e6:,.0f} million",
+            run["method"],
+            run["master"],
+            f"{run['parts']}",
+            f"{run['seconds']:,.0f}",
+            f"{run['processor_seconds']:,.0f}",
+            f"{run['rows'] / max(run['processor_seconds'], 1):,.0f}",
+            # inside one process executors cannot be told from the driver
+            f"{run['executors_peak_bytes'] / 1e9:.1f}" if run["executors_peak_bytes"] else "-",
+            f"{run['driver_peak_bytes'] / 1e9:.1f}",
+            f"{run['load_after']}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
-    """Run once and add what was measured to the results."""
+    """Run once and add what was measured to the results; or print the table of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--table", action="store_true", help="print what is known, run nothing")
     parser.add_argument("--method", default="mondrian")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--workers", type=int, default=0, help="of a standalone cluster")
@@ -163,6 +190,11 @@ def main() -> None:
     parser.add_argument("--python", help="of the Python workers of each executor")
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args()
+    if asked.table:
+        print("\n".join(table_of(asked.out)))
+        return
+    if asked.folder is None:
+        parser.error("FOLDER is missing")
     found = measure(
         asked.folder,
         asked.method,
