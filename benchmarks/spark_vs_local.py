@@ -4,6 +4,10 @@ FOLDER holds `data` (Parquet) and a policy `<method>.yaml` for each method, as
 `python -m benchmarks.big_data FOLDER --rows 1000000` writes them. Each method publishes the same
 rows by both engines; what is lost (NCP, GLP) and how far answers to the same random counts are from
 the truth is compared. The bar: no more than 5 % apart. Both releases are audited whole.
+
+What a method draws at random may decide more of an error than who publishes. `--draws 30` publishes
+so many times and compares the means of errors, with the standard error of their ratio: unsplit, and
+in shards in this process (`engines/in_shards.py`, whose releases equal Spark's byte for byte).
 """
 
 from __future__ import annotations
@@ -14,12 +18,16 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from math import sqrt
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from benchmarks.machine import load_average, machine_facts
 from sfumato.answers import Answerer
 from sfumato.audit import audit
+from sfumato.engines.in_shards import release_in_shards
 from sfumato.engines.spark.anonymize import SHARD_ROWS
 from sfumato.engines.spark.anonymize import anonymize as by_spark
 from sfumato.engines.spark.session import spark_session
@@ -29,7 +37,7 @@ from sfumato.jobs.anonymize import anonymize as by_local
 from sfumato.jobs.policy import Policy
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.table import Table, encode
 from sfumato.utility.correspondence import glp
 from sfumato.utility.ncp import has_ncp, ncp
 from sfumato.utility.original import coded_original
@@ -77,6 +85,39 @@ def measure(
         "master": master,
         "shard_rows": shard_rows,
         "runs": runs,
+    }
+
+
+def drawn(
+    folder: Path, method: str, shard_rows: int, draws: int, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Return the mean error of counts over several draws, unsplit and in shards."""
+    rules, raw = Policy.load(folder / f"{method}.yaml"), read_table(folder / "data")
+    schema = rules.schema().aligned(raw.column_names)
+    table, maker = encode(raw, schema), rules.method()
+    errors: dict[str, list[float]] = {"local": [], "shards": []}
+    for draw in range(draws):
+        for kind, found in errors.items():
+            randomness = Randomness.secret(f"draw {draw} of the {kind} engine".encode())
+            if kind == "local":
+                release = maker.release(table, randomness)
+            else:
+                release = release_in_shards(maker, table, randomness, shard_rows=shard_rows).release
+            error = _query_error(release, coded_original(raw, release, schema))
+            assert error is not None
+            found.append(error)
+            say(f"{method} {kind} {draw}: {error:.5f}")
+    local, shards = (np.array(each) for each in errors.values())
+    ratio = shards.mean() / local.mean()
+    spread = [each.std(ddof=1) / each.mean() / sqrt(draws) for each in (local, shards)]
+    return {
+        "method": method,
+        "draws": draws,
+        "shard_rows": shard_rows,
+        "local": round(float(local.mean()), 6),
+        "shards": round(float(shards.mean()), 6),
+        "apart": round(float(ratio - 1), 4),
+        "standard_error": round(float(ratio * np.hypot(*spread)), 4),
     }
 
 
@@ -134,8 +175,13 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", default=METHODS)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--shard-rows", type=int, default=SHARD_ROWS)
+    parser.add_argument("--draws", type=int, help="compare means over so many, in shards here")
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args()
+    if asked.draws:
+        for method in asked.methods:
+            print(json.dumps(drawn(asked.folder, method, asked.shard_rows, asked.draws, print)))
+        return
     found = measure(asked.folder, asked.methods, asked.master, asked.shard_rows, print)
     asked.out.write_text(json.dumps(found, indent=2) + "\n")
 
