@@ -35,6 +35,7 @@ from sfumato.errors import ParameterError, SchemaError
 from sfumato.io.read import read_table
 from sfumato.jobs.anonymize import anonymize as by_local
 from sfumato.jobs.policy import Policy
+from sfumato.predicates.flags import flagged
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
 from sfumato.table import Table, encode
@@ -94,7 +95,7 @@ def drawn(
     """Return the mean error of counts over several draws, unsplit and in shards."""
     rules, raw = Policy.load(folder / f"{method}.yaml"), read_table(folder / "data")
     schema = rules.schema().aligned(raw.column_names)
-    table, maker = encode(raw, schema), rules.method()
+    table, maker = flagged(encode(raw, schema), raw), rules.method()
     errors: dict[str, list[float]] = {"local": [], "shards": []}
     for draw in range(draws):
         for kind, found in errors.items():

@@ -28,8 +28,9 @@ __all__ = ["Counts", "CutTree", "TableCounts", "plan_cuts"]
 
 # Each side of a coarse cut has at least this share of the rows: shards are to be of like sizes.
 _SMALLEST_SHARE = 1 / 4
-# Combinations of two columns, in all parts of a level, up to which they are counted: what a cut
-# changes in other columns counts most at the top, where parts are few.
+# Pairs of columns are counted as long as parts are as few as this: what a cut changes in other
+# columns counts most at the top. And up to so many combinations of two columns in all parts.
+_FEW_PARTS = 4
 _MOST_COMBINATIONS = 1 << 20
 
 
@@ -58,11 +59,12 @@ def plan_cuts(
 ) -> CutTree:
     """Return cuts into parts of at most so many rows, as far as the conditions allow.
 
-    A part is cut where the loss of its two sides is least, as far as counts of pairs of attributes
-    tell, each with a quarter of the rows or more; or, where no such cut leaves two sides that
-    keep all conditions, at the allowed one of least loss. Where sides must be close to the whole
-    table, the cut comes first that leaves them closest. A part without any cut stays whole. With
-    `in_order`, the first column that can be cut is, as near the middle as can be.
+    A part is cut where the loss of its two sides is least, each with a quarter of the rows or more,
+    as far as counts of pairs of attributes tell (of single ones, where parts are many); or, where
+    no such cut leaves two sides that keep all conditions, at the allowed one of least loss. Where
+    sides must be close to the whole table, the cut comes first that leaves them closest. A part
+    without any cut stays whole. With `in_order`, the first column that can be cut is, as near the
+    middle as can be.
 
     `apart` are columns whose combinations are set apart before any cut, several in a part; only a
     part of too many rows is cut then.
@@ -74,7 +76,8 @@ def plan_cuts(
     looked_at = list(dict.fromkeys(condition.columns for condition in conditions))
     always = [(name, *own) for name in on for own in [(), *looked_at]]
     while pending and always:
-        pairs = [] if in_order else _pairs(frame, on, len(pending))
+        with_pairs = not in_order and len(pending) <= _FEW_PARTS
+        pairs = _pairs(frame, on, len(pending)) if with_pairs else []
         asked: list[tuple[str, ...]] = list(dict.fromkeys([*always, *pairs]))
         found = counts.joints(tree, pending, asked)
         cuts = []
