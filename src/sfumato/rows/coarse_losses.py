@@ -84,7 +84,8 @@ def _left_by_cuts(
     axes, work = axes_of(columns), _work(codes)
     held, losses = new_blocks(axes), new_losses(axes)
     active = count_codes(work, 0, len(work), held)
-    blocks = order_blocks(axes, 0, len(work), False, held)
+    # the blocks are given: of many values they are drawn by rows, and there are fewer lines here
+    blocks = held.blocks[0] = len(left)
     held.block_of[: len(block_of)] = block_of
     held.sizes[:blocks] = np.diff(left, prepend=0)
     rows = int(left[-1])
