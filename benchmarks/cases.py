@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 
 import sfumato.methods.anatomy
 import sfumato.methods.arp
+import sfumato.methods.associated
 import sfumato.methods.merging
 import sfumato.methods.mondrian
-import sfumato.methods.slppa
 from sfumato.datasets import adult_schema, census, census_schema, load_adult
 from sfumato.methods import ARP, SLPPA, Anatomy, Merging, Method, Mondrian
 from sfumato.schema import Hierarchy, Schema
@@ -73,10 +73,8 @@ CASES: dict[str, Case] = {
     ),
     "slppa": Case(
         SLPPA(alpha=0.5, beta=1 / L, gamma=0.02, delta=1 / L, tables=3),
-        sfumato.methods.slppa,
+        sfumato.methods.associated,
         {
-            "divide_columns": "partition",
-            "combinations": "partition",
             "divide": "partition",
             "merge_groups": "partition",
             "anatomized_tables": "publish",
