@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlencode
 
 from web.form_reader import forms_of
-from web.visitor import BOUNDARY, HOST, PORT, _call, multipart
+from web.visitor import BOUNDARY, HOST, PORT, call, multipart, scope_of
 
 from sfumato.web.app import application
 from sfumato.web.bench import Bench
@@ -85,21 +85,9 @@ class Server:
             "content-type": _FORM.encode(),
             "cookie": f"sfumato-{PORT}={self.session}".encode(),
         } | headers
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": unquote(path),
-            "raw_path": path.encode(),
-            "root_path": "",
-            "query_string": query.encode(),
-            "headers": [(key.encode(), value) for key, value in own.items()],
-            "client": ("127.0.0.1", 5),
-            "server": ("127.0.0.1", PORT),
-        }
-        return self.loop.run_until_complete(_call(self.app, scope, body, 65536))
+        listed = [(key.encode(), value) for key, value in own.items()]
+        scope = scope_of(method, unquote(path), path, query, listed)
+        return self.loop.run_until_complete(call(self.app, scope, body, 65536))
 
 
 def _prepared(folder: Path) -> dict[str, str]:

@@ -64,7 +64,7 @@ def test_the_way_in_leads_to_no_other_host(house, path):
 
 
 def _raw(visitor: Visitor, method: str, path: str, query: str = "", **headers: str):
-    from web.visitor import _call
+    from web.visitor import call
 
     listed = {"host": visitor.host, **headers}
     scope = {
@@ -74,7 +74,7 @@ def _raw(visitor: Visitor, method: str, path: str, query: str = "", **headers: s
         "query_string": query.encode(),
         "headers": [(k.encode(), v.encode()) for k, v in listed.items()],
     }
-    return asyncio.run(_call(visitor.app, scope, b"", 1))
+    return asyncio.run(call(visitor.app, scope, b"", 1))
 
 
 def test_a_made_up_cookie_opens_nothing(house):

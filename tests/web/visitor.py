@@ -82,31 +82,37 @@ class Visitor:
         listed = {"host": self.host, **(headers or {})}
         if self.cookies:
             listed.setdefault("cookie", "; ".join(f"{k}={v}" for k, v in self.cookies.items()))
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": parts.path,
-            "raw_path": parts.path.encode(),
-            "root_path": "",
-            "query_string": parts.query.encode(),
-            "headers": [
-                (k.replace("_", "-").encode(), v.encode())
-                for k, v in listed.items()
-                if v is not None
-            ],
-            "client": ("127.0.0.1", 5),
-            "server": ("127.0.0.1", PORT),
-        }
-        answer = asyncio.run(_call(self.app, scope, body, chunk))
+        own = [
+            (k.replace("_", "-").encode(), v.encode()) for k, v in listed.items() if v is not None
+        ]
+        scope = scope_of(method, parts.path, parts.path, parts.query, own)
+        answer = asyncio.run(call(self.app, scope, body, chunk))
         answer.address = address
         cookie = answer.header("set-cookie")
         if cookie:
             name, _, value = cookie.partition(";")[0].partition("=")
             self.cookies[name] = value
         return answer
+
+
+def scope_of(
+    method: str, path: str, raw_path: str, query: str, headers: list[tuple[bytes, bytes]]
+) -> dict:
+    """Return a request to the workbench as a server hands it on."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": raw_path.encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "headers": headers,
+        "client": ("127.0.0.1", 5),
+        "server": ("127.0.0.1", PORT),
+    }
 
 
 BOUNDARY = "boundary-of-the-test"
@@ -127,7 +133,7 @@ def multipart(fields: dict[str, str], name: str | None, content: bytes) -> bytes
     return b"".join(lines) + f"--{BOUNDARY}--\r\n".encode()
 
 
-async def _call(app, scope, body: bytes, chunk: int) -> Answer:
+async def call(app, scope, body: bytes, chunk: int) -> Answer:
     pieces = [body[at : at + chunk] for at in range(0, len(body), chunk)] or [b""]
     sent: list[dict] = []
     over = asyncio.Event()
