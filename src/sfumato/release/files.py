@@ -32,12 +32,13 @@ from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
 from sfumato.release.release import FileFormat, Release
 from sfumato.release.set_cells import sets_from_texts, with_set_texts
 from sfumato.release.set_columns import is_list, normal_sets, plain_types
-from sfumato.release.tables import NUMBER, normal_form
+from sfumato.release.tables import NUMBER, is_id, normal_form
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.unfolding import refuse_unfolding
 
 # So few that the texts of the sets in them stay far below Arrow's limit of 2 GiB.
 _ROWS_OF_SETS = 1 << 18
+_ID_ENCODING = "DELTA_BINARY_PACKED"  # ids are too many to be coded by a dictionary
 
 
 def save(
@@ -141,14 +142,20 @@ def write_manifest(
 
 def _write_parquet(table: pa.Table, path: Path) -> None:
     plain = plain_types(table.schema)
+    # Without the smallest and largest values of columns: they take as long as all else, serve
+    # nobody where rows stand at random, and would be one thing more that files tell.
+    how: dict[str, Any] = {"compression": "zstd", "write_statistics": False}
     with path.open("xb") as sink:
         if plain == table.schema:
-            pq.write_table(table, sink, compression="zstd")
+            ids = [name for name in table.column_names if is_id(name)]
+            coded = [name for name in table.column_names if name not in ids]
+            how |= {"use_dictionary": coded, "column_encoding": dict.fromkeys(ids, _ID_ENCODING)}
+            pq.write_table(table, sink, **how)
             return
         # Arrow writes coded members as they are and cannot read them, so the file tells it to
         # expect plain values, in the place where Arrow keeps such notes itself
         note = base64.b64encode(plain.serialize().to_pybytes()).decode()
-        with pq.ParquetWriter(sink, table.schema, compression="zstd", store_schema=False) as writer:
+        with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
             writer.write_table(table, row_group_size=_ROWS_OF_SETS)
             writer.add_key_value_metadata({"ARROW:schema": note})
 

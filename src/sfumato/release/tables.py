@@ -23,6 +23,7 @@ from sfumato.schema.distinct import count_codes
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.int32()
+GROUP = "group"
 # Parquet lacks some units of time: values come back in a finer one and are cast.
 _RESTORABLE = (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp)
 
@@ -42,6 +43,11 @@ def normal_form(table: pa.Table, entry: TableEntry, manifest: Manifest) -> pa.Ta
                 f"table '{entry.name}': column '{name}' does not hold values of its type"
             ) from None
     return pa.Table.from_arrays(columns, names=list(names))
+
+
+def is_id(column: str) -> bool:
+    """Return whether a column of a release names groups or buckets."""
+    return column == GROUP or column.endswith(RESERVED_SUFFIX)
 
 
 def text_column(column: pa.ChunkedArray) -> pa.DictionaryArray:

@@ -19,15 +19,14 @@ from sfumato.release.domain import round_outward
 from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import AttributeEntry, Bounds, Manifest
 from sfumato.release.release import Release
-from sfumato.release.tables import TEXT
-from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
+from sfumato.release.tables import GROUP, TEXT, is_id
+from sfumato.schema.attribute import Kind
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
 from sfumato.table import Table
 
 # What parts have a share of each; any other parameter is the same for all.
 _ADDED = ("fakes", "withheld_cells")
-_GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class PartSummary:
                 name: {
                     column: pc.max(table[column]).as_py() or 0
                     for column in table.column_names
-                    if _is_number(column)
+                    if is_id(column)
                 }
                 for name, table in release.tables.items()
             },
@@ -81,7 +80,7 @@ class Union:
         """Return a table of a part as it stands in the united release."""
         for position, column in enumerate(table.column_names):
             cells = table[column]
-            if _is_number(column):
+            if is_id(column):
                 cells = pc.add(cells, pa.scalar(self.offsets[part][name][column], cells.type))
             elif column in self.texts[name] and not _holds_texts(cells.type):
                 cells = _as_texts(cells)
@@ -210,15 +209,11 @@ def _offsets(
     found = []
     for part in parts:
         found.append({name: dict(columns) for name, columns in so_far.items()})
-        groups = max((columns.get(_GROUP, 0) for columns in part.values()), default=0)
+        groups = max((columns.get(GROUP, 0) for columns in part.values()), default=0)
         for name, columns in part.items():
             for column, largest in columns.items():
-                so_far[name][column] += groups if column == _GROUP else largest
+                so_far[name][column] += groups if column == GROUP else largest
     return found
-
-
-def _is_number(column: str) -> bool:
-    return column == _GROUP or column.endswith(RESERVED_SUFFIX)
 
 
 def _holds_texts(dtype: pa.DataType) -> bool:
