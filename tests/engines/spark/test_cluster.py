@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from sfumato.engines.spark.anonymize import anonymize
 from sfumato.randomness import Randomness
@@ -35,8 +36,11 @@ def test_an_executor_that_is_killed_changes_nothing(spark, written, tmp_path):
             assert time.monotonic() < end
             time.sleep(0.02)
         victims = executors(workers)
+        started_with = Path("/proc", str(victims[0]), "environ").read_bytes().split(b"\0")
         kill(victims[0])
         assert len(victims) == 2
+        # or limits of memory, which Spark puts on addresses, would have to be far too high
+        assert b"ARROW_DEFAULT_MEMORY_POOL=system" in started_with
         out, err = run.communicate(timeout=_PATIENCE)
         assert run.returncode == 0, err.decode()
     assert f"mondrian: {ROWS} rows" in out.decode()

@@ -23,6 +23,10 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    # Spark limits the addresses of Python workers, not what they use: allocators that set aside a
+    # gigabyte and more of them at once would need a limit several times too high
+    "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
+    "spark.executorEnv.MALLOC_ARENA_MAX": "2",
 }
 # the driver talks to executors on this machine alone
 _ON_THIS_MACHINE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
