@@ -2,15 +2,16 @@
 
     python -m benchmarks.end_to_end CASE FOLDER [--judged]
 
-prints one line of JSON. FOLDER is one of `tables.write`. CASE is one of its policies, or `floor`:
-reading the table and writing as many cells again with Polars. Kernels are loaded before, by a run
-on a few rows; starting Python is aside. With `--judged`, the release is audited, measured, attacked
-and asked as well, each step timed.
+prints one line of JSON. FOLDER is one of `tables.write`, CASE one of its policies; the floor of the
+run is measured beside it (`benchmarks.floor`). Kernels are loaded before, by a run on a few rows;
+starting Python is aside. With `--judged`, the release is audited, measured, attacked and asked as
+well, each step timed.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,12 +20,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import polars as pl
 import pyarrow.parquet as pq
 
-from benchmarks.machine import peak_bytes, resident_bytes
+from benchmarks.machine import ROOT, peak_bytes, resident_bytes
 from sfumato.answers import recq
 from sfumato.audit import audit
+from sfumato.cli import collect_rarely
 from sfumato.errors import SfumatoError
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.attack import attack
@@ -37,7 +38,6 @@ from sfumato.release import Release
 from sfumato.table import encode
 from sfumato.utility import discernibility, glp
 
-FLOOR = "floor"
 _SEED = 1
 _COUNT_QUERIES = 10
 
@@ -47,8 +47,7 @@ def measure(case: str, folder: Path, judged: bool = False) -> dict[str, Any]:
     source = folder / "data.parquet"
     with tempfile.TemporaryDirectory() as name:
         out = Path(name)
-        if case == FLOOR:
-            return _floor(source, out / "out.parquet")
+        collect_rarely()  # as the command line does
         policy = folder / f"{case}.yaml"
         randomness = Randomness.test(_SEED)
         anonymize(folder / "few.parquet", policy, out / "warm", randomness=randomness)
@@ -69,24 +68,18 @@ def measure(case: str, folder: Path, judged: bool = False) -> dict[str, Any]:
             "stages": dict(made.timings),
             "peak_bytes": peak,
             "coded_and_output_bytes": rows * columns * 4 + output,
+            **_floor(source, out / "release", out),
         }
         if judged:
             found |= _judged(release, out / "release", source, policy, out)
         return found
 
 
-def _floor(source: Path, out: Path) -> dict[str, Any]:
-    pl.read_parquet(source, n_rows=1)
-    start, processor = time.perf_counter(), time.process_time()
-    data = pl.read_parquet(source)
-    rows = data.height
-    data.with_row_index("group").write_parquet(out, compression="zstd")
-    return {
-        "case": FLOOR,
-        "rows": rows,
-        "total_seconds": time.perf_counter() - start,
-        "processor_seconds": time.process_time() - processor,
-    }
+def _floor(source: Path, release: Path, out: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.floor", source, release, out]
+    answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    found: dict[str, float] = json.loads(answer.stdout)
+    return found
 
 
 def _judged(release: Release, path: Path, source: Path, policy: Path, out: Path) -> dict[str, Any]:

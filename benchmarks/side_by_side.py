@@ -2,10 +2,11 @@
 
     python -m benchmarks.side_by_side [--quick] [--rows N ...] [--check]
 
-All runs are children of this process, one at a time and in turn (floor, every method, every peer;
-then the next round), so that whatever else the machine does falls on all alike. Ratios count: to
-the floor (reading the table and writing as many cells with Polars), to the naive version of the
-same paper, to peers. `--check` compares ratios with the committed ones and fails where one grew.
+All runs are children of this process, one at a time and in turn (every method, every peer; then
+the next round), so that whatever else the machine does falls on all alike. Ratios count: to the
+floor (reading the same file and writing the tables of the release with Polars, right after the
+run), to the naive version of the same paper, to peers. `--check` compares ratios with the committed
+ones and fails where one grew.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import tables
-from benchmarks.end_to_end import FLOOR
 from benchmarks.machine import ROOT, load_average, machine_facts, shared_folder, source_digest
 from benchmarks.report import write_json
 
@@ -48,6 +48,8 @@ GROWTH_LIMITS = dict.fromkeys(tables.METHODS, 1.1) | {"top_down": 1.2}
 MEMORY_LIMIT = 3.0
 JUDGE_LIMIT = 5.0
 REGRESSION = 1.5  # a ratio that grew by more is a regression; less is the machine
+
+_TIMES = ("total_seconds", "processor_seconds", "floor_seconds", "floor_processor_seconds")
 
 Say = Callable[[str], None]
 Run = dict[str, Any]
@@ -93,7 +95,7 @@ def _table_runs(
     kept: dict[str, list[Run]] = {}
     small = files.rows <= NAIVE_ROWS * 3
     for number in range(1 if files.rows >= LARGE else rounds):
-        for case in (FLOOR, *cases):
+        for case in cases:
             say(f"{files.name}, {files.rows:,} rows: {case}, round {number + 1}")
             judged = judges and number == 0 and files.rows <= JUDGED_ROWS
             kept.setdefault(case, []).append(_ours(case, files, judged))
@@ -107,7 +109,7 @@ def _table_runs(
 
 
 def _ours(case: str, files: tables.Files, judged: bool) -> Run:
-    options = ["--judged"] if judged and case != FLOOR else []
+    options = ["--judged"] if judged else []
     command = [sys.executable, "-m", "benchmarks.end_to_end", case, files.folder, *options]
     answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if answer.returncode != 0:
@@ -130,20 +132,20 @@ def _median(same: list[Run]) -> Run:
     done = [each for each in same if "failed" not in each]
     if not done:
         return same[0]
-    times = ("total_seconds", "processor_seconds")
+    times = [key for key in _TIMES if key in done[0]]
     return done[0] | {key: median(each[key] for each in done) for key in times}
 
 
 def _with_ratios(runs: list[Run], kept: dict[str, list[Run]]) -> list[Run]:
     by_name = dict(zip(kept, runs, strict=True))
-    floor = by_name[FLOOR]
     for name, each in by_name.items():
         each["case"] = name
-        if "failed" in each or name == FLOOR or name.startswith("naive ") or name in PEERS:
+        if "floor_seconds" not in each:  # failed, or made by others
             continue
         # processor seconds beside seconds: other work on the machine stretches the latter
-        each["over_floor"] = each["total_seconds"] / floor["total_seconds"]
-        each["over_floor_processor"] = each["processor_seconds"] / floor["processor_seconds"]
+        each["over_floor"] = each["total_seconds"] / each["floor_seconds"]
+        used, floor = each["processor_seconds"], each["floor_processor_seconds"]
+        each["over_floor_processor"] = used / floor
         each["memory_ratio"] = each["peak_bytes"] / each["coded_and_output_bytes"]
         for other in (f"naive {name}", *(("anonypy",) if name == "mondrian" else ())):
             if other in by_name and "failed" not in by_name[other]:
