@@ -43,11 +43,11 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
     groups -= 1
     counted = "count" in table.column_names
     # without counts a single number stands for all of them
-    counts = _numbers(table, "count") if counted else _ones(len(groups))
+    counts = _numbers(table, "count") if counted else ones(len(groups))
     if len(counts) and counts.min() < 1:
         raise ReleaseDamaged(f"table '{name}' has a count below 1")
     if counted and counts.max(initial=1) == 1:
-        counts = _ones(len(groups))
+        counts = ones(len(groups))
     # Compared first: a wild id must not make room for that many groups.
     dense = not len(groups) or (groups.min() == 0 and groups.max() < len(groups))
     sizes = np.bincount(groups) if dense else np.zeros(1, dtype=np.int64)
@@ -127,7 +127,8 @@ def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
     return numbered(columns, len(table.groups), len(table.sizes))
 
 
-def _ones(rows: int) -> Ints:
+def ones(rows: int) -> Ints:
+    """Return the count 1 for so many rows, in the room of one."""
     return np.broadcast_to(np.int64(1), rows)
 
 

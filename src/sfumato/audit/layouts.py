@@ -97,9 +97,11 @@ def _anatomized(release: Release) -> Evidence:
     """Quasi-identifiers stand there as they are: a crowd is the people with one combination."""
     check_roles(release.manifest)
     reader = _Reader(release)
-    tables = [reader.read(entry) for entry in anatomy_tables(release.manifest)]
-    for table in tables:
+    tables = []
+    for entry in anatomy_tables(release.manifest):
+        table = reader.read(entry)
         check_distinct(table)
+        tables.append(reader.without_known(table))  # one table's cells at a time are in memory
     check_sizes(tables, release.manifest.rows)
     evidence = reader.evidence(tables)
     crowds = evidence.sizes.copy()
@@ -160,6 +162,11 @@ class _Reader:
             self._values[entry.name, name] = self._domains[name].check(column)
         return grouped(entry.name, table, columns)
 
+    def without_known(self, table: GroupedTable) -> GroupedTable:
+        """Return the table without the cells of attributes that are not sensitive."""
+        kept = {n: c for n, c in table.columns.items() if self._is_sensitive(n)}
+        return replace(table, columns=kept)
+
     def evidence(self, tables: Sequence[GroupedTable]) -> Evidence:
         """Return what tables of the same groups show of sensitive values, in people."""
         people = tables[0].sizes
@@ -168,7 +175,7 @@ class _Reader:
                 name: partial(self._sensitive, table, name)
                 for table in tables
                 for name in table.columns
-                if self._domains[name].entry.role is Role.SENSITIVE
+                if self._is_sensitive(name)
             }
         )
         entries = unit_tables(self._release.manifest)
@@ -200,6 +207,9 @@ class _Reader:
             sensitive[name] = self._of_people(records, name, crowds, people)
         sizes = people_in(crowds, people, len(present))
         return Evidence(sizes, sizes, sensitive)
+
+    def _is_sensitive(self, name: str) -> bool:
+        return self._domains[name].entry.role is Role.SENSITIVE
 
     def _of_people(
         self, table: GroupedTable, name: str, places: Ints, people: Ints

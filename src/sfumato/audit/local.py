@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.audit.coded import Coded, coded
 from sfumato.audit.domains import Domain
-from sfumato.audit.groups import check_alike, check_sizes, grouped
+from sfumato.audit.groups import check_alike, check_sizes, grouped, ones
 from sfumato.audit.statistics import Evidence, SensitiveValues
 from sfumato.audit.structure import check_roles, record_tables, unit_tables
 from sfumato.errors import ReleaseDamaged
@@ -125,7 +125,7 @@ def _bucketed(domain: Domain, cells: Coded, ids: Ints) -> SensitiveValues:
         domain.exact_values(cells),
         used,
         cells.codes,
-        np.ones(len(used), dtype=np.int64),
+        ones(len(used)),
         int(used.max(initial=-1)) + 1,
     )
 

@@ -13,6 +13,7 @@ from sfumato.io.read import open_table, read_table
 from sfumato.jobs.against import kept_apart
 from sfumato.jobs.doubts import about_pseudonyms, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
+from sfumato.jobs.peak_memory import give_back
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import (
@@ -93,6 +94,7 @@ def anonymize(
         warnings += about_recoding(raw, rows, steps, schema)
         if not against:
             del raw
+        give_back()  # what reading took
         withheld = np.zeros(0, dtype=np.int64)
         if rules.content.on_infeasible == "suppress":
             with stages.stage("choosing rows to withhold"):
@@ -125,6 +127,7 @@ def anonymize(
         del rows
         if not against:
             release = publish(method)
+        give_back()  # what the method worked on
         with stages.stage("auditing"):
             refuse_own_fault(release)
         with stages.stage("measuring"):

@@ -30,16 +30,16 @@ def with_peak(work: Callable[[], Result]) -> tuple[Result, float | None]:
     >>> with_peak(lambda: 7)[0]
     7
     """
-    _give_back()
+    gc.collect()
+    give_back()
     before = counted_bytes("VmRSS") if forget_peak() else None
     result = work()
     peak = None if before is None else counted_bytes("VmHWM")
     return result, None if before is None or peak is None else max(peak - before, 0) / 1e6
 
 
-def _give_back() -> None:
-    """Return freed memory to the system, so that work which takes it again is seen to do so."""
-    gc.collect()
+def give_back() -> None:
+    """Return freed memory to the system, which allocators else keep for later."""
     pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # another C library than GNU's
         ctypes.CDLL(None).malloc_trim(0)

@@ -52,11 +52,13 @@ class Histogram:
         ([1, 1, 4], [1, 1])
         """
         width = null_code + 1
-        if counts is not None and (counts == 1).all():
-            counts = None  # sorted faster, having nothing to follow them
         keys = groups.astype(np.int64)
         keys *= width
         keys += codes
+        if counts is not None and _is_mostly_one(counts):
+            # keys that nothing has to follow are sorted several times faster
+            keys = keys if len(keys) == counts.sum() else np.repeat(keys, counts)
+            counts = None
         if counts is None and group_count * width <= len(keys):  # few enough to count them all
             many = np.bincount(keys, minlength=group_count * width)
             keys = np.flatnonzero(many)
@@ -80,6 +82,13 @@ class Histogram:
             (self.present, other.present),
         )
         return all(np.array_equal(one, two) for one, two in pairs)
+
+
+def _is_mostly_one(counts: Ints) -> bool:
+    """Return whether an entry a person would be at most twice as many entries."""
+    if not len(counts) or counts.min() < 1:
+        return False
+    return bool(counts.sum() <= 2 * len(counts))
 
 
 def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
