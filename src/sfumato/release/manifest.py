@@ -21,7 +21,6 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    NonNegativeInt,
     SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
@@ -46,6 +45,8 @@ Name = Annotated[str, StringConstraints(min_length=1)]
 TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Guarantee = dict[str, JsonValue]
+# No table has a million million records; a number that no file can contradict has an end, too.
+Records = Annotated[int, Field(ge=0, le=10**12)]
 _SILENCE = (None, False)  # by identity: a count of 0 does say something
 
 
@@ -171,8 +172,8 @@ class Manifest(_Part):
     layout: Layout
     software: str
     created: date
-    rows: NonNegativeInt
-    suppressed: NonNegativeInt = 0
+    rows: Records
+    suppressed: Records = 0
     suppressed_by_value: bool = False
     test: bool = False
     attributes: tuple[AttributeEntry, ...]
