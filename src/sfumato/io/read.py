@@ -28,6 +28,7 @@ from sfumato.io.partitions import (
     partition_columns,
     refuse_in_both,
 )
+from sfumato.io.sound_columns import refuse_bad_texts, refuse_unknown_zones
 from sfumato.io.statistical_files import SUFFIXES as STATISTICAL
 from sfumato.io.statistical_files import join_statistical, read_statistical
 from sfumato.schema.lazy_table import Columns, LazyTable
@@ -90,6 +91,8 @@ def open_table(path: str | os.PathLike[str]) -> Columns:
         found = read_source(source)
         if found.num_rows == 0:
             raise InputError(f"{source}: there are no rows; there is nothing to publish")
+        refuse_unknown_zones(found.schema, source)
+        refuse_bad_texts(found, source)
         return found
     place, sheet = _place(os.fspath(path))
     files = _files(place)
