@@ -20,6 +20,7 @@ from sfumato.databases.address import Address
 from sfumato.errors import InputError, ReleaseDamaged
 from sfumato.release import Manifest, Release, in_database
 from sfumato.release.contents import checksum
+from sfumato.release.enclosing import refuse_inside_release
 from sfumato.release.manifest import MANIFEST
 
 FORMAT = "sfumato-ledger/1"
@@ -36,6 +37,7 @@ def refuse_unusable(ledger: Path, release: Path | Address, record: Path | None =
     folder = release if isinstance(release, Path) else release.file
     if folder is not None and ledger.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"the ledger '{ledger}' would lie inside the release; put it elsewhere")
+    refuse_inside_release(ledger, "the ledger")
     if not ledger.parent.is_dir():
         raise InputError(f"'{ledger.parent}' is not a folder; create it first")
     if os.path.lexists(ledger):
