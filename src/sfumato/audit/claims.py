@@ -36,6 +36,7 @@ UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
 # Far above any table, far below where a product of counts and parameters would overflow.
 _LARGEST = 2**31 - 1
+_LONGEST_LINE = 300
 # What decides which claim is meant: a reader who takes another default would read another claim.
 _SPELT_OUT = ("variant", "distance", "prior")
 
@@ -61,7 +62,7 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
         _refuse_unsaid(claim, model)
         return verdict
     except ParameterError as error:
-        line = " ".join(str(error).split())  # it may quote a key of the manifest
+        line = " ".join(str(error).split())[:_LONGEST_LINE]  # it may quote a key of the manifest
         raise ReleaseDamaged(f"the manifest makes no sensible claim: {line}") from None
 
 

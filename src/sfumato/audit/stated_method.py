@@ -160,7 +160,7 @@ def _blocks(value: Any, manifest: Manifest) -> bool:
 def _linked(value: Any, manifest: Manifest) -> bool:
     return (
         isinstance(value, list)
-        and len(value) > 1
+        and len(value) > 0
         and all(isinstance(name, str) and _TABLE.fullmatch(name) for name in value)
         and len(set(value)) == len(value)
         and any(table.pseudonyms for table in manifest.tables)

@@ -38,6 +38,7 @@ FORMAT: Final = "sfumato-release/1"
 MANIFEST = "manifest.json"
 # Far above any sensible manifest, far below what would exhaust a machine that only audits.
 MAX_BYTES = 256 * 2**20
+_MOST_DIGITS = 40  # all whole numbers of a column have fewer
 
 Layout = Literal["generalized", "anatomized", "sliced", "local", "sets"]
 Name = Annotated[str, StringConstraints(min_length=1)]
@@ -230,7 +231,11 @@ class Manifest(_Part):
         try:
             text = data.decode("utf-8")
             fields = json.loads(
-                text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
+                text,
+                object_pairs_hook=_unique,
+                parse_float=_finite,
+                parse_int=_whole,
+                parse_constant=_finite,
             )
         except (ValueError, RecursionError):
             raise ReleaseDamaged(f"{MANIFEST} is not valid JSON") from None
@@ -260,6 +265,13 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError("not a finite number")
     return number
+
+
+def _whole(text: str) -> int:
+    """Refuse numbers that nothing counts: messages would repeat them, floats cannot hold them."""
+    if len(text) > _MOST_DIGITS:
+        raise ReleaseDamaged(f"{MANIFEST} has a number of more than {_MOST_DIGITS} digits")
+    return int(text)
 
 
 def _check_format(fields: object) -> None:
