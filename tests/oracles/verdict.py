@@ -184,6 +184,8 @@ def _stated_domain_problems(release: Published) -> list[str]:
     found = []
     for name, attribute in release.attributes.items():
         domain, is_numeric = attribute.get("domain"), attribute["kind"] == "numeric"
+        if is_numeric and "string" in attribute["type"]:
+            found.append(f"{name}: numbers that are texts")
         if isinstance(domain, dict):
             low, high = (_end(text_of_json(domain[end]), attribute["type"]) for end in ENDS)
             if not is_numeric or position(low, LINE) > position(high, LINE):
