@@ -18,6 +18,7 @@ from sfumato.errors import InputError
 from sfumato.io.csv_text import refuse_repeated
 from sfumato.io.partitions import Cells, partition_columns, refuse_in_both
 from sfumato.io.sound_columns import bad_texts, refuse_bad_texts, refuse_unknown_zones
+from sfumato.schema.headers import look_like_cells
 from sfumato.schema.lazy_table import LazyTable
 from sfumato.schema.unfolding import refuse_unfolding
 
@@ -85,8 +86,11 @@ def refuse_other_columns(
 ) -> None:
     """Refuse (InputError) a part of a table with other columns than its first part."""
     if odd := set(names) ^ set(columns):
+        which = f"'{min(odd)}' is only in one"
+        if look_like_cells(names) or look_like_cells(columns):
+            which = "their names look like data; do the files have headers?"
         raise InputError(
-            f"{file}: its columns are not those of {first}: '{min(odd)}' is only in one; "
+            f"{file}: its columns are not those of {first}: {which}; "
             "the parts of a table have the same columns"
         )
 
