@@ -225,6 +225,8 @@ def drop_a_table_with_all_that_it_says(folder: Path) -> None:
     drop_a_table_of_the_manifest(folder)
     kept = [a for a in read_manifest(folder)["attributes"] if a["name"] not in gone]
     rewrite_manifest(folder, lambda m: m.update(attributes=kept))
+    left = sum(name.startswith("qi_") for name in table_names(folder))
+    rewrite_manifest(folder, lambda m: m["parameters"].update(tables=left))
     for name in gone:
         (folder / "hierarchies" / f"{name}.csv").unlink(missing_ok=True)
     read = read_release(folder)
@@ -413,6 +415,7 @@ def test_a_release_without_quasi_identifiers_has_nothing_to_put_together(slppa):
             update={
                 "tables": tuple(kept),
                 "attributes": tuple(e for e in slppa.manifest.attributes if e.name not in quasi),
+                "parameters": {},
             }
         ),
         {entry.name: slppa.tables[entry.name] for entry in kept},

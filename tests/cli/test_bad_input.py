@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cli.cli_files import SECRET, write_policy
@@ -39,6 +41,19 @@ def short_hierarchy(place: Path) -> None:
     write_policy(place, sex="{role: quasi-identifier, hierarchy: sex.csv}")
 
 
+def parquet(place: Path, column: pa.Array) -> None:
+    others = {name: ["x"] for name in ("name", "sex", "disease")}
+    pq.write_table(pa.table({**others, "age": column}), place / "data.parquet")
+
+
+def bad_texts(place: Path) -> None:
+    parquet(place, pa.array([f"{SECRET}\xff".encode("latin-1")]).view(pa.string()))
+
+
+def unknown_zone(place: Path) -> None:
+    parquet(place, pa.array([0], pa.timestamp("us", "Mars/Phobos")))
+
+
 CASES: dict[str, tuple[Callable[[Path], object], list[str], str]] = {
     "missing file": (lambda place: (place / "data.csv").unlink(), RUN, "no such file"),
     "empty file": (content(b""), RUN, "the file is empty"),
@@ -67,6 +82,15 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], str]] = {
     "no such option": (nothing, [*RUN, "--polcy", "x"], "No such option"),
     "no such command": (nothing, ["anonymise"], "anonymize"),
     "a release that is none": (nothing, ["audit", "nowhere"], "is not the folder of a release"),
+    **{
+        f"{words} of {command}": (change, [command, "data.parquet", *more], words)
+        for change, words in ((bad_texts, "not UTF-8"), (unknown_zone, "time zone"))
+        for command, more in (
+            ("anonymize", RUN[2:]),
+            ("risk", ["--policy", "policy.yaml"]),
+            ("init", ["--out", "draft.yaml"]),
+        )
+    },
     "a short seed": (nothing, [*RUN, "--seed-file", "policy.yaml.seed"], "cannot be read"),
 }
 

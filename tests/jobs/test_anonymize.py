@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
 
@@ -10,6 +11,7 @@ import pytest
 from sfumato.audit import audit
 from sfumato.errors import ClaimBroken, InputError, ParameterError, SfumatoError
 from sfumato.jobs.anonymize import anonymize
+from sfumato.jobs.record import RecordPlace
 from sfumato.jobs.seeds import randomness_of
 from sfumato.methods import Mondrian
 from sfumato.randomness import Randomness
@@ -140,6 +142,27 @@ def test_wrong_intervals_of_a_hierarchy_draw_a_warning(patients, policy, tmp_pat
     path = policy(age="{role: quasi-identifier, hierarchy: age.csv}")
     (warning,) = anonymize(patients, path, tmp_path / "out").warnings
     assert warning.startswith("'age': 9 entries of its hierarchy")
+
+
+def test_a_record_says_of_which_release_it_is(patients, policy, tmp_path, monkeypatch):
+    out, record = tmp_path / "out", tmp_path / "record.json"
+
+    def told() -> bool:
+        own = hashlib.sha256((out / "manifest.json").read_bytes()).hexdigest()
+        return json.loads(record.read_text())["manifest_sha256"] == own
+
+    anonymize(patients, policy(), out, record=record)
+    assert told()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(RecordPlace, "fill", killed)  # right after the release took its place
+        anonymize(patients, policy(), out, record=record, force=True)
+    assert not told()
+    anonymize(patients, policy(), out, record=record, force=True)
+    assert told()
 
 
 def test_the_record_is_private_and_complete(patients, policy, tmp_path):

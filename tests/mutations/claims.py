@@ -15,6 +15,7 @@ from contracts.raw_release import (
     table_file,
     table_names,
 )
+from oracles.making import METHODS
 
 from .cells import harmless, mutation
 
@@ -257,6 +258,32 @@ def name_another_layout_or_format(rng: random.Random, folder: Path) -> None:
         else:
             layouts = ["generalized", "anatomized", "sliced", "local", "sets", "none"]
             manifest["layout"] = rng.choice([x for x in layouts if x != manifest["layout"]])
+
+    rewrite_manifest(folder, change)
+
+
+@mutation
+def say_another_making(rng: random.Random, folder: Path) -> None:
+    """Say what the maker of the release did not: a method, parameters, a model that is declared."""
+
+    def change(manifest: dict[str, Any]) -> None:
+        match rng.randrange(5):
+            case 0:
+                manifest["method"] = rng.choice([*METHODS, "strange"])
+            case 1:
+                key = rng.choice(["seed", "path", "k", "input", "fakes", "tables", "suppression"])
+                manifest["parameters"][key] = rng.choice([0, 500, "/home/me/people.csv", [1]])
+            case 2:
+                manifest["software"] = rng.choice(["sfumato /home/me", "~/people.csv", "a b c"])
+            case 3:
+                manifest["guarantees"].append(
+                    {"model": "differential-privacy", "epsilon": rng.choice([-1, 0, 1.0, True])}
+                )
+            case _:
+                low, high = rng.choice([(0, 0), (0.1, 0.5), (0.5, 0.1), (0, 2), (False, True)])
+                manifest["guarantees"].append(
+                    {"model": "delta-presence", "minimum": low, "maximum": high}
+                )
 
     rewrite_manifest(folder, change)
 

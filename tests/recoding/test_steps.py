@@ -26,6 +26,7 @@ from sfumato.recoding import (
     recode,
 )
 from sfumato.recoding.dates import UNITS
+from sfumato.recoding.step import is_finite
 
 DAYS = st.dates(dt.date(1700, 1, 1), dt.date(2240, 1, 1))
 MOMENTS = st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2240, 1, 1))
@@ -372,3 +373,8 @@ def test_a_step_that_does_not_fit_names_column_and_step_and_no_value(cells, step
 def test_impossible_steps(make):
     with pytest.raises(ParameterError):
         make()
+
+
+def test_a_number_that_no_float_comes_near_is_none():
+    assert is_finite(10**300)
+    assert not is_finite(10**400)

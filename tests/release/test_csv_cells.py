@@ -72,6 +72,12 @@ def test_numbers_and_plain_texts_are_not_guarded(text):
     assert guard(pa.array([text])).to_pylist() == [text]
 
 
+@pytest.mark.parametrize("sign", "＝＋－＠")
+def test_what_looks_like_a_formula_in_full_width_is_guarded(sign):
+    assert guard(pa.array([f"{sign}1+1"])).to_pylist() == [f"'{sign}1+1"]
+    assert guard(pa.array([f"1{sign}1"])).to_pylist() == [f"1{sign}1"]
+
+
 @pytest.mark.parametrize(
     "text", ["=1", "+a", "-a", "-", "@x", "\tx", "\rx", "'x", "-1-1", "-1e", "--1", "-1\n", "-٣"]
 )

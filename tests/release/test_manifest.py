@@ -160,7 +160,6 @@ def test_two_tables_of_one_name_are_refused(manifest):
         b'{"format": "\xe9"}',
         b'{"format": NaN}',
         b'{"rows": 1e999}',
-        b'{"rows": 1' + b"0" * 10_000 + b"}",
         b'{"rows": 1, "rows": 2}',
         b"[" * 100_000,
         b'{"a":' * 100_000,
@@ -188,3 +187,15 @@ def test_deep_parameters_are_refused(manifest):
 def test_a_huge_manifest_is_refused_before_it_is_read():
     with pytest.raises(ReleaseDamaged, match="larger than 256 MiB"):
         Manifest.from_json(bytes(MAX_BYTES + 1))
+
+
+@pytest.mark.parametrize("key", ["rows", "suppressed", "parameters", "guarantees"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_huge_number_is_not_repeated(manifest, key, sign):
+    fields = json.loads(manifest.to_json())
+    huge = sign * 10**4000
+    stated = {"parameters": {"k": huge}, "guarantees": [{"model": "x", "k": huge}]}
+    text = json.dumps({**fields, key: stated.get(key, huge)})
+    with pytest.raises(ReleaseDamaged, match="more than 40 digits") as caught:
+        Manifest.from_json(text.encode())
+    assert len(str(caught.value)) < 100

@@ -25,15 +25,18 @@ from sfumato.models import (
 )
 from sfumato.models.association import BoundAssociation
 from sfumato.models.buckets import FEWEST_VALUES
-from sfumato.models.declared import LocalDifferentialPrivacy
+from sfumato.models.declared import (
+    DeltaPresence,
+    DifferentialPrivacy,
+    LocalDifferentialPrivacy,
+)
 from sfumato.models.sets import SetCloseness, SetModel
 
 UNKNOWN = "unknown model"
 DECLARED = "declared, not checked"
-# A claim of the format that files cannot show.
-_ONLY_DECLARED = frozenset({"differential-privacy"})
 # Far above any table, far below where a product of counts and parameters would overflow.
 _LARGEST = 2**31 - 1
+_LONGEST_LINE = 300
 # What decides which claim is meant: a reader who takes another default would read another claim.
 _SPELT_OUT = ("variant", "distance", "prior")
 
@@ -45,22 +48,42 @@ def judge(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
     about an attribute that the release does not show as sensitive.
     """
     name = claim["model"]
-    if name in _ONLY_DECLARED:
-        return Verdict(claim, None, note=DECLARED)
-    if name not in (*MODELS, LocalDifferentialPrivacy.name):
+    if name not in (*MODELS, DifferentialPrivacy.name, LocalDifferentialPrivacy.name):
         return Verdict(claim, None, note=UNKNOWN)
     try:
+        if name == DifferentialPrivacy.name:
+            return _differentially_private(claim)
         if name == LocalDifferentialPrivacy.name:
             return judge_transitions(claim, evidence.transitions)
         model = from_claim(claim)
-        if not model.checkable:
-            return Verdict(claim, None, note=DECLARED)
+        if isinstance(model, DeltaPresence):
+            return _present(claim, model, evidence)
         verdict = _checked(claim, model, evidence)
         _refuse_unsaid(claim, model)
         return verdict
     except ParameterError as error:
-        line = " ".join(str(error).split())  # it may quote a key of the manifest
+        line = " ".join(str(error).split())[:_LONGEST_LINE]  # it may quote a key of the manifest
         raise ReleaseDamaged(f"the manifest makes no sensible claim: {line}") from None
+
+
+def _differentially_private(claim: Mapping[str, Any]) -> Verdict:
+    """Return that it is declared; ParameterError where no mechanism has such a parameter.
+
+    That the method is one that draws its records so is checked with the manifest.
+    """
+    if claim.keys() != {"model", "epsilon"}:
+        raise ParameterError(f"{DifferentialPrivacy.name} needs `epsilon`, and nothing else")
+    DifferentialPrivacy(claim["epsilon"])
+    return Verdict(claim, None, note=DECLARED)
+
+
+def _present(claim: Mapping[str, Any], model: DeltaPresence, evidence: Evidence) -> Verdict:
+    """Return that it is declared; ParameterError where the published records contradict it."""
+    if any(isinstance(end, bool) for end in (model.minimum, model.maximum)):
+        raise ParameterError(f"{model.name}: needs numbers")
+    if model.maximum == 0 and len(evidence.sizes):
+        raise ParameterError(f"{model.name} says that nobody is in the release, and there are some")
+    return Verdict(claim, None, note=DECLARED)
 
 
 def _refuse_unsaid(claim: Mapping[str, Any], model: Model) -> None:

@@ -8,6 +8,8 @@ from os import PathLike
 from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
 from sfumato.audit.report import AuditReport, Verdict
+from sfumato.audit.stated_method import is_known
+from sfumato.audit.unique_values import values_of_their_own
 from sfumato.models import SetAnonymity, SetDiversity
 from sfumato.release import Manifest, Release
 from sfumato.release.households import counts_households
@@ -49,7 +51,11 @@ def audit(release: Release | str | PathLike[str]) -> AuditReport:
         verdicts = tuple(_of_households(verdict, apart) for verdict in verdicts)
     doubts = _doubts(release.manifest, verdicts)
     ok = not doubts and all(verdict.holds is not False for verdict in verdicts)
-    remarks = (*_remarks(release.manifest, verdicts), *evidence.remarks)
+    remarks = (
+        *_remarks(release.manifest, verdicts),
+        *evidence.remarks,
+        *values_of_their_own(release),
+    )
     return AuditReport(ok, verdicts, (*doubts, *remarks))
 
 
@@ -75,6 +81,11 @@ def _doubts(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
         doubts.append("no claim could be checked: the published files cannot show any of them")
     if any(verdict.note == UNKNOWN for verdict in verdicts):
         doubts.append("a claim is of a model that this version does not know")
+    if not is_known(manifest):
+        doubts.append(
+            "the release is of a method that this version does not know, so nothing says whether "
+            "it may state what it states"
+        )
     if manifest.test:
         doubts.append(
             "the release was made with a public test seed: anyone can undo its randomness; "

@@ -24,6 +24,7 @@ from sfumato.audit.groups import (
 from sfumato.audit.local import examine_local
 from sfumato.audit.recoding import check_recoding
 from sfumato.audit.sets import examine_sets
+from sfumato.audit.stated_method import check_method
 from sfumato.audit.statistics import Evidence, SensitiveValues, WhenAsked
 from sfumato.audit.structure import (
     anatomy_tables,
@@ -55,6 +56,7 @@ def examine(release: Release) -> Evidence:
     weight_of(release.manifest)  # as well
     evidence = LAYOUTS[layout](release)
     check_recoding(release)
+    check_method(release.manifest)
     return evidence
 
 

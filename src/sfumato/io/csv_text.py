@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from sfumato.errors import InputError
+from sfumato.schema.headers import listed_names
 
 SEPARATORS = (",", ";", "\t")
 _CHUNK = 8 * 2**20
@@ -157,10 +158,9 @@ def refuse_repeated(names: list[str], path: Path) -> None:
     """Refuse (InputError) column names that occur more than once."""
     twice = [name for name, uses in Counter(names).items() if uses > 1]
     if twice:
-        listed = ", ".join(f"'{name}'" for name in twice[:5])
-        more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
+        listed = listed_names(twice, names, 5)
         raise InputError(
-            f"{path}: column names that occur more than once: {listed}{more}; rename the columns"
+            f"{path}: column names that occur more than once: {listed}; rename the columns"
         )
 
 

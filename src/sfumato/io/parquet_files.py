@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 from sfumato.errors import InputError
 from sfumato.io.csv_text import refuse_repeated
 from sfumato.io.partitions import Cells, partition_columns, refuse_in_both
+from sfumato.io.sound_columns import bad_texts, refuse_bad_texts, refuse_unknown_zones
+from sfumato.schema.headers import look_like_cells
 from sfumato.schema.lazy_table import LazyTable
 from sfumato.schema.unfolding import refuse_unfolding
 
@@ -45,7 +47,8 @@ def open_parquet(files: Sequence[Path], cells: Cells) -> LazyTable:
     `cells` are those that the names of folders tell (see `partitions.py`).
 
     Refuses (InputError) what is not a Parquet file, empty or repeated column names, files with
-    different columns or with types that cannot be united; on reading, files that were changed.
+    different columns or with types that cannot be united, times in unknown zones; on reading,
+    files that were changed, and texts that are not UTF-8.
     """
     parts, united = parquet_parts(files, cells)
     rows = [part.rows for part in parts]
@@ -83,8 +86,11 @@ def refuse_other_columns(
 ) -> None:
     """Refuse (InputError) a part of a table with other columns than its first part."""
     if odd := set(names) ^ set(columns):
+        which = f"'{min(odd)}' is only in one"
+        if look_like_cells(names) or look_like_cells(columns):
+            which = "their names look like data; do the files have headers?"
         raise InputError(
-            f"{file}: its columns are not those of {first}: '{min(odd)}' is only in one; "
+            f"{file}: its columns are not those of {first}: {which}; "
             "the parts of a table have the same columns"
         )
 
@@ -99,6 +105,7 @@ def _part(path: Path) -> ParquetPart:
     if not all(name.strip() for name in schema.names):
         raise InputError(f"{path}: a column has no name; give every column a name")
     refuse_repeated(schema.names, path)
+    refuse_unknown_zones(schema, path)
     return ParquetPart(path, schema.remove_metadata(), groups, state)
 
 
@@ -107,11 +114,25 @@ def _cells(part: ParquetPart, names: Sequence[str]) -> pa.Table:
         # Columns are read at different times, and must be of the same rows.
         if _state(part.path) != part.state:
             raise InputError(f"{part.path}: the file was changed while it was read; run again")
-        table = _opened(part.path, lambda file: file.read(columns=list(names)))
+        table = _opened(part.path, lambda file: _read(file, names, part.path))
     except OSError as error:
         raise InputError(f"{part.path}: cannot be read ({error.strerror or 'I/O error'})") from None
     # `a` also gives a column `a.b`, which Arrow takes for a part of it
-    return table.select(list(names))
+    table = table.select(list(names))
+    refuse_bad_texts(table, part.path)
+    return table
+
+
+def _read(file: pq.ParquetFile, names: Sequence[str], path: Path) -> pa.Table:
+    try:
+        return file.read(columns=list(names))
+    except pa.ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            raise
+        # Of some dictionaries Arrow looks at the texts itself, and does not say which column.
+        if len(names) == 1:
+            raise bad_texts(names[0], path) from None
+        return pa.table({name: _read(file, [name], path)[name] for name in names})
 
 
 def _opened(path: Path, look: Callable[[pq.ParquetFile], Result]) -> Result:
@@ -119,7 +140,7 @@ def _opened(path: Path, look: Callable[[pq.ParquetFile], Result]) -> Result:
         # Not `read_table`, which takes folder names such as `year=2026` for columns.
         with pq.ParquetFile(path) as file:
             return look(file)
-    except MemoryError:  # which Arrow's own lack of memory is, too
+    except (MemoryError, InputError):  # the former is Arrow's own lack of memory, too
         raise
     except (pa.ArrowException, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:

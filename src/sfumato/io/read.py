@@ -28,8 +28,10 @@ from sfumato.io.partitions import (
     partition_columns,
     refuse_in_both,
 )
+from sfumato.io.sound_columns import refuse_bad_texts, refuse_unknown_zones
 from sfumato.io.statistical_files import SUFFIXES as STATISTICAL
 from sfumato.io.statistical_files import join_statistical, read_statistical
+from sfumato.schema.headers import look_like_cells
 from sfumato.schema.lazy_table import Columns, LazyTable
 from sfumato.short_memory import told_as_lack_of_memory
 
@@ -72,7 +74,8 @@ def read_table(path: str | os.PathLike[str], columns: Iterable[str] | None = Non
         for name in wanted:
             if name not in table.column_names:
                 close = get_close_matches(name, table.column_names, n=1, cutoff=0.5)
-                hint = f"; did you mean '{close[0]}'?" if close else ""
+                may_tell = bool(close) and not look_like_cells(table.column_names)
+                hint = f"; did you mean '{close[0]}'?" if may_tell else ""
                 place = Source.of(path) or path
                 raise InputError(f"{place}: there is no column '{name}'{hint}")
         table = table.select(wanted)
@@ -90,6 +93,8 @@ def open_table(path: str | os.PathLike[str]) -> Columns:
         found = read_source(source)
         if found.num_rows == 0:
             raise InputError(f"{source}: there are no rows; there is nothing to publish")
+        refuse_unknown_zones(found.schema, source)
+        refuse_bad_texts(found, source)
         return found
     place, sheet = _place(os.fspath(path))
     files = _files(place)

@@ -37,6 +37,7 @@ from sfumato.recoding.pseudonyms import with_tokens
 from sfumato.release import Manifest, Release
 from sfumato.release.release import FileFormat
 from sfumato.schema import Columns
+from sfumato.schema.headers import about_header
 from sfumato.table import encode
 from sfumato.utility import ncp
 from sfumato.utility.ncp import has_ncp
@@ -88,6 +89,7 @@ def anonymize(
         with stages.stage("reading the data"):
             # earlier releases are held against whole rows; all else takes one column at a time
             raw: Columns = read_table(data) if against else open_table(data)
+        warnings += about_header(raw)
         with stages.stage("encoding"):
             rows, schema, steps = recoded(raw, rules, schema, randomness)
             table = with_tokens(flagged(encode(rows, schema), rows), rows, key)

@@ -26,6 +26,7 @@ from sfumato.randomness import Randomness
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.schema import Attribute, Columns, Hierarchy, HierarchyReport, Role, Schema
 from sfumato.schema.distinct import distinct
+from sfumato.schema.headers import about_header
 from sfumato.schema.leaf_texts import spelled_as
 from sfumato.schema.text import to_texts
 from sfumato.table import encode
@@ -85,11 +86,11 @@ def check(
             idle = (*unused_keys(raw, steps), *about_recoding(raw, table, steps, schema))
         except SfumatoError as error:
             # of values that are not what the policy makes of them nothing else can be said
-            return CheckReport((str(error),), rules.warnings(), {}, {})
+            return CheckReport((str(error),), (*rules.warnings(), *about_header(raw)), {}, {})
         reports = _hierarchy_reports(table, schema)
         return CheckReport(
             _problems(table, schema, method, rules),
-            (*rules.warnings(), *idle, *_doubts(table, schema, method)),
+            (*rules.warnings(), *about_header(raw), *idle, *_doubts(table, schema, method)),
             {name: report.missing for name, report in reports.items() if report.missing},
             {
                 name: report.wrong_intervals

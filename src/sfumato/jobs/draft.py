@@ -23,6 +23,7 @@ from sfumato.models.counting import table_totals
 from sfumato.predicates.flags import flagged
 from sfumato.schema import Attribute, Dates, Mask, Proposal, Role, Schema, propose, propose_unit
 from sfumato.schema.distinct import DistinctColumns, distinct
+from sfumato.schema.headers import about_header
 from sfumato.schema.names import flagged_column
 from sfumato.table import Table, encode
 
@@ -134,6 +135,7 @@ def draft_of(
         *(f"From ARX: {doubt}" for doubt in (arx.doubts if arx is not None else ())),
     ]
     warnings += arx.doubts if arx is not None else ()
+    warnings += about_header(data)
     method = {"name": "lgb" if has_flags else "mondrian", "k": min(K, people)}
     reasons = {each.name: each.reason for each in texts}
     return Draft(policy_text(notes, texts, method, unit), warnings, reasons)

@@ -20,6 +20,7 @@ from sfumato.databases.address import Address
 from sfumato.errors import InputError, ReleaseDamaged
 from sfumato.release import Manifest, Release, in_database
 from sfumato.release.contents import checksum
+from sfumato.release.enclosing import refuse_inside_release
 from sfumato.release.manifest import MANIFEST
 
 FORMAT = "sfumato-ledger/1"
@@ -36,6 +37,7 @@ def refuse_unusable(ledger: Path, release: Path | Address, record: Path | None =
     folder = release if isinstance(release, Path) else release.file
     if folder is not None and ledger.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"the ledger '{ledger}' would lie inside the release; put it elsewhere")
+    refuse_inside_release(ledger, "the ledger")
     if not ledger.parent.is_dir():
         raise InputError(f"'{ledger.parent}' is not a folder; create it first")
     if os.path.lexists(ledger):
@@ -63,7 +65,7 @@ def enter(ledger: Path, release: Path | Address, manifest: Manifest) -> None:
         "release": os.path.relpath(release.resolve(), ledger.resolve().parent)
         if isinstance(release, Path)
         else str(release.absolute()),
-        "manifest_sha256": _manifest_checksum(release),
+        "manifest_sha256": manifest_checksum(release),
         "created": manifest.created.isoformat(),
         "method": manifest.method,
         "layout": manifest.layout,
@@ -138,7 +140,8 @@ def _fixed(release: Path | Address) -> Path | Address:
     return release.resolve() if isinstance(release, Path) else release.absolute()
 
 
-def _manifest_checksum(release: Path | Address) -> str:
+def manifest_checksum(release: Path | Address) -> str:
+    """Return the SHA-256 of a release's manifest; OSError, ReleaseDamaged where there is none."""
     if isinstance(release, Path):
         return checksum(release / MANIFEST)
     return in_database.manifest_checksum(release)
@@ -148,7 +151,7 @@ def _entered(ledger: Path, line: dict[str, Any]) -> Path | Address:
     """Return the place of an entry, unchanged since."""
     folder = _place(ledger, line["release"])
     try:
-        found = _manifest_checksum(folder)
+        found = manifest_checksum(folder)
     except (OSError, ReleaseDamaged):
         raise InputError(
             f"the ledger '{ledger}' lists the release '{line['release']}', which is not there; "

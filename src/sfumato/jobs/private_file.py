@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from sfumato.errors import InputError
+from sfumato.release.enclosing import refuse_inside_release
 
 
 @contextmanager
@@ -101,7 +102,8 @@ def _umask() -> int:
 
 
 def refuse_occupied(path: Path, *, force: bool, is_ours: Callable[[Path], bool]) -> None:
-    """Refuse (InputError) a place that is taken, unless it may be replaced."""
+    """Refuse (InputError) a place that is taken, unless it may be replaced, or in a release."""
+    refuse_inside_release(path)
     if not path.parent.is_dir():
         raise InputError(f"'{path.parent}' is not a folder; create it first")
     if not os.path.lexists(path):

@@ -16,6 +16,7 @@ from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamag
 from sfumato.jobs.policy import Policy
 from sfumato.methods import FullDomain
 from sfumato.release import Manifest, Release, in_database
+from sfumato.release.enclosing import refuse_inside_release
 from sfumato.release.manifest import MANIFEST
 from sfumato.release.release import FileFormat
 from sfumato.utility import Ncp
@@ -57,6 +58,7 @@ def refuse_occupied(path: Place, force: bool) -> None:
     if isinstance(path, Address):
         in_database.refuse_occupied(path, force)
         return
+    refuse_inside_release(path, "the release")
     if not path.parent.is_dir():
         raise InputError(f"'{path.parent}' is not a folder; create it first")
     if not os.path.lexists(path):

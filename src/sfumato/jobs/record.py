@@ -6,26 +6,28 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from sfumato.databases.address import Address
 from sfumato.errors import InputError
+from sfumato.jobs.ledger import manifest_checksum
 from sfumato.jobs.private_file import new_file
 from sfumato.version import __version__
 
 FORMAT = "sfumato-run-record/1"
-# For what a record gains by the end of its run: the time that writing took.
-_ROOM = 256
+# For what a record gains by the end of its run: the time that writing took, and of which release.
+_ROOM = 512
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunRecord:
     """What a run did that a release must not tell; rows are numbered from 1 as in the input.
 
-    `withheld_cells` is None for a method that withholds none.
+    `withheld_cells` is None for a method that withholds none. `manifest_sha256` tells which release
+    the record is of: a run that is killed between the two leaves an earlier record beside it.
     """
 
     data: str
@@ -37,6 +39,7 @@ class RunRecord:
     warnings: Sequence[str]
     suppressed_rows: Sequence[int]
     withheld_cells: int | None = None
+    manifest_sha256: str | None = None
 
     def to_json(self) -> bytes:
         """Return the text of the record."""
@@ -47,6 +50,7 @@ class RunRecord:
             "data": self.data,
             "policy": self.policy,
             "release": self.release,
+            "manifest_sha256": self.manifest_sha256,
             "seed": self.seed.hex(),
             "test": self.test,
             "timings": dict(self.timings),
@@ -64,8 +68,8 @@ class RecordPlace:
     what only the end of a run knows over it.
     """
 
-    def __init__(self, path: Path | None, file: IO[bytes] | None) -> None:
-        self._path, self._file = path, file
+    def __init__(self, path: Path | None, file: IO[bytes] | None, release: Path | Address) -> None:
+        self._path, self._file, self._release = path, file, release
 
     def draft(self, record: RunRecord) -> None:
         """Write the record as far as it is known, with room for the rest.
@@ -76,7 +80,14 @@ class RecordPlace:
 
     def fill(self, record: RunRecord) -> None:
         """Write the whole record; it takes its place when the run ends well."""
-        self._write(record.to_json(), "the release was written, but not its record")
+        if self._file is None:
+            return
+        problem = "the release was written, but not its record"
+        try:
+            own = manifest_checksum(self._release)
+        except OSError as error:
+            raise InputError(f"{problem} '{self._path}': {error.strerror}") from None
+        self._write(replace(record, manifest_sha256=own).to_json(), problem)
 
     def _write(self, text: bytes, problem: str) -> None:
         if self._file is None:
@@ -100,7 +111,7 @@ class RecordPlace:
         Refuses (InputError) a place inside the release, all of which is public.
         """
         if path is None:
-            yield cls(None, None)
+            yield cls(None, None, release)
             return
         folder = release if isinstance(release, Path) else release.file
         if folder is not None and path.resolve().is_relative_to(folder.resolve()):
@@ -109,7 +120,7 @@ class RecordPlace:
                 "put it elsewhere"
             )
         with new_file(path, force=force, is_ours=is_record, private=True) as file:
-            yield cls(path, file)
+            yield cls(path, file, release)
 
 
 def is_record(path: Path) -> bool:

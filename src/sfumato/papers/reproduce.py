@@ -19,6 +19,7 @@ from sfumato.papers.grid import Results
 from sfumato.papers.page import MADE, page
 from sfumato.papers.paper import Measure, Paper
 from sfumato.papers.store import Store, key_of
+from sfumato.release.enclosing import refuse_inside_release
 
 # A module is loaded when its paper is asked for: each takes all makers with it.
 PAPERS: Mapping[str, str] = {
@@ -110,6 +111,7 @@ def reproduce(
     chosen = papers_of(paper)
     data = _data_of(chosen, files, quick)
     folder = Path(out)
+    refuse_inside_release(folder / "results")
     try:
         (folder / "results").mkdir(parents=True, exist_ok=True)
     except OSError as error:

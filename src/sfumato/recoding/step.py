@@ -61,10 +61,13 @@ def is_scalar(value: object) -> bool:
 
 
 def is_finite(value: object) -> bool:
-    """Return whether a stated value is a finite number."""
+    """Return whether a stated value is a finite number, and one that a float can come near."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return math.isfinite(value)
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def text_of(value: Scalar) -> str:

@@ -20,6 +20,7 @@ from glob import escape
 from pathlib import Path
 
 from sfumato.errors import InputError
+from sfumato.release.enclosing import refuse_inside_release
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -73,7 +74,8 @@ def beside(target: Path) -> Iterator[Path]:
 
 
 def refuse_occupied(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
-    """Refuse (InputError) a place that is taken, or that must not be replaced."""
+    """Refuse (InputError) a place that is taken, or that must not be replaced, or in a release."""
+    refuse_inside_release(target)
     if not os.path.lexists(target):
         return
     if not force:

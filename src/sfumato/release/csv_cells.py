@@ -25,7 +25,8 @@ from sfumato.schema.kinds import comparable_type
 from sfumato.schema.text import from_texts, to_texts
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_RISKY = r"^[=+\-@\t\r']"
+# The second four are the full-width forms, which some spreadsheets take for the first four.
+_RISKY = r"^[=+\-@\t\r'\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
 _NEEDS_QUOTES = r'[",\r\n]|^$'
 # Rows joined at a time: large enough for speed, small enough for Arrow's 2 GiB of text an array.
 _BATCH = 1 << 16
@@ -36,6 +37,8 @@ def guard(texts: pa.Array) -> pa.Array:
 
     >>> guard(pa.array(["=1+1", "-5", "'tis", "plain"])).to_pylist()
     ["'=1+1", '-5', "''tis", 'plain']
+    >>> guard(pa.array(["\uff1d1+1", "\uff0d5"])).to_pylist()
+    ["'＝1+1", "'－5"]
     """
     risky = pc.and_not(
         pc.match_substring_regex(texts, _RISKY), pc.match_substring_regex(texts, _NUMBER)

@@ -21,7 +21,6 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    NonNegativeInt,
     SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
@@ -39,6 +38,7 @@ FORMAT: Final = "sfumato-release/1"
 MANIFEST = "manifest.json"
 # Far above any sensible manifest, far below what would exhaust a machine that only audits.
 MAX_BYTES = 256 * 2**20
+_MOST_DIGITS = 40  # all whole numbers of a column have fewer
 
 Layout = Literal["generalized", "anatomized", "sliced", "local", "sets"]
 Name = Annotated[str, StringConstraints(min_length=1)]
@@ -46,6 +46,8 @@ Name = Annotated[str, StringConstraints(min_length=1)]
 TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Guarantee = dict[str, JsonValue]
+# No table has a million million records; a number that no file can contradict has an end, too.
+Records = Annotated[int, Field(ge=0, le=10**12)]
 _SILENCE = (None, False)  # by identity: a count of 0 does say something
 
 
@@ -171,8 +173,8 @@ class Manifest(_Part):
     layout: Layout
     software: str
     created: date
-    rows: NonNegativeInt
-    suppressed: NonNegativeInt = 0
+    rows: Records
+    suppressed: Records = 0
     suppressed_by_value: bool = False
     test: bool = False
     attributes: tuple[AttributeEntry, ...]
@@ -229,7 +231,11 @@ class Manifest(_Part):
         try:
             text = data.decode("utf-8")
             fields = json.loads(
-                text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
+                text,
+                object_pairs_hook=_unique,
+                parse_float=_finite,
+                parse_int=_whole,
+                parse_constant=_finite,
             )
         except (ValueError, RecursionError):
             raise ReleaseDamaged(f"{MANIFEST} is not valid JSON") from None
@@ -259,6 +265,13 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError("not a finite number")
     return number
+
+
+def _whole(text: str) -> int:
+    """Refuse numbers that nothing counts: messages would repeat them, floats cannot hold them."""
+    if len(text) > _MOST_DIGITS:
+        raise ReleaseDamaged(f"{MANIFEST} has a number of more than {_MOST_DIGITS} digits")
+    return int(text)
 
 
 def _check_format(fields: object) -> None:

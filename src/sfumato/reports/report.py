@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.markup import Html, tag
+from sfumato.release.enclosing import refuse_inside_release
 from sfumato.reports.content_sections import associations, distributions
 from sfumato.reports.facts import Facts
 from sfumato.reports.page import (
@@ -58,7 +59,8 @@ class Report:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page as one file that needs no other."""
+        """Write the page as one file that needs no other; InputError inside a release."""
+        refuse_inside_release(Path(path), "the report")
         Path(path).write_text(self.html, "utf-8", newline="\n")
 
 

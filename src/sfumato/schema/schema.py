@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.errors import SchemaError
 from sfumato.schema.attribute import Attribute, Role
+from sfumato.schema.headers import listed_names, look_like_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class Schema:
             raise SchemaError("the schema has no attributes; give every column a role")
         twice = [name for name, uses in Counter(self.names).items() if uses > 1]
         if twice:
-            raise SchemaError(f"columns with two roles: {_listed(twice)}; keep one of them")
+            raise SchemaError(
+                f"columns with two roles: {listed_names(twice, ())}; keep one of them"
+            )
         if self.unit is not None and self.unit not in self.names:
             raise SchemaError(
                 f"the unit is column '{self.unit}', which {_absent(self.unit, self.names)}"
@@ -52,7 +55,8 @@ class Schema:
     def _check_pseudonyms(self) -> None:
         if len(self.pseudonyms) > 1:
             raise SchemaError(
-                f"columns {_listed(each.name for each in self.pseudonyms)} are pseudonyms; keep one"
+                f"columns {listed_names([each.name for each in self.pseudonyms], ())} are "
+                "pseudonyms; keep one"
             )
         for attribute in self.pseudonyms:
             if self.unit not in (None, attribute.name):
@@ -148,7 +152,7 @@ class Schema:
         forgotten = [name for name in columns if name not in known and name not in served]
         if forgotten:
             raise SchemaError(
-                f"columns without a role: {_listed(forgotten)}; "
+                f"columns without a role: {listed_names(forgotten, list(columns))}; "
                 "give each one (`insensitive` leaves a column out)"
             )
         return replace(self, attributes=tuple(known[name] for name in columns if name in known))
@@ -191,15 +195,12 @@ def _role(role: str, column: str) -> Role:
 
 
 def _absent(name: str, present: Iterable[str]) -> str:
-    return f"is not in the table; {_nearest(name, list(present))}"
+    header = list(present)
+    if look_like_cells(header):
+        return f"is not in the table, which has {listed_names(header, header)}"
+    return f"is not in the table; {_nearest(name, header)}"
 
 
 def _nearest(name: str, known: list[str]) -> str:
     close = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean '{close[0]}'?" if close else f"known are {_listed(known)}"
-
-
-def _listed(names: Iterable[str], limit: int = 12) -> str:
-    names = list(names)
-    listed = ", ".join(f"'{name}'" for name in names[:limit])
-    return listed if len(names) <= limit else f"{listed} and {len(names) - limit} more"
+    return f"did you mean '{close[0]}'?" if close else f"known are {listed_names(known, ())}"

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from sfumato.errors import InputError
 from sfumato.io.read import SUFFIXES
+from sfumato.release.enclosing import refuse_inside_release
 from sfumato.web.small_files import read_json, write_json
 
 FORMAT: Final = "sfumato-project/1"
@@ -80,8 +81,10 @@ class Workspace:
     def opened(self) -> Iterator[None]:
         """Hold the folder, made if it is missing.
 
-        Refuses (InputError) one that another workbench holds, or that cannot be written.
+        Refuses (InputError) one that another workbench holds, that cannot be written, or that is
+        a release.
         """
+        refuse_inside_release(self.folder / ".lock")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)

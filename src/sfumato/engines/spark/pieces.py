@@ -14,6 +14,7 @@ from sfumato.errors import EngineUnavailable, InputError
 from sfumato.io.parquet_files import parquet_parts
 from sfumato.io.partitions import partition_columns
 from sfumato.io.read import table_files
+from sfumato.io.sound_columns import refuse_bad_texts
 
 _SUFFIXES = (".parquet", ".pq")
 # Rows that a task reads from one piece at a time; about how many it reads in all, at most and at
@@ -74,7 +75,9 @@ def _batches(piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
         for batch in file.iter_batches(
             _BATCH_ROWS, row_groups=[piece.group], columns=list(columns)
         ):
-            yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
+            rows = pa.Table.from_batches([batch]).replace_schema_metadata(None)
+            refuse_bad_texts(rows, piece.file)
+            yield rows
 
 
 def _refuse_changed(piece: Piece) -> None:
