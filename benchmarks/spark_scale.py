@@ -159,7 +159,7 @@ def table_of(path: Path) -> list[str]:
         "|---:|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     runs = json.loads(path.read_text("utf-8"))["runs"]
-    for run in sorted(runs, key=lambda run: (run["rows"], run["method"], run["master"])):
+    for run in sorted(runs, key=_kind):
         cells = (
             f"{run['rows'] / 1e6:,.0f} million",
             run["method"],
@@ -177,8 +177,12 @@ def table_of(path: Path) -> list[str]:
     return lines
 
 
+def _kind(run: dict[str, Any]) -> tuple[int, str, str]:
+    return run["rows"], run["method"], run["master"]
+
+
 def main() -> None:
-    """Run once and add what was measured to the results; or print the table of them."""
+    """Run once and keep what was measured in the place of an older run; or print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--table", action="store_true", help="print what is known, run nothing")
@@ -206,7 +210,8 @@ def main() -> None:
     )
     print(json.dumps(found))
     runs = json.loads(asked.out.read_text())["runs"] if asked.out.exists() else []
-    content = {"machine": machine_facts(), "runs": [*runs, found]}
+    others = [each for each in runs if _kind(each) != _kind(found)]
+    content = {"machine": machine_facts(), "runs": sorted([*others, found], key=_kind)}
     asked.out.write_text(json.dumps(content, indent=2) + "\n")
 
 

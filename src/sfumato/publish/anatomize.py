@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,9 +46,14 @@ def anatomized_tables(
         *((f"sensitive_{i}", [c]) for i, c in enumerate(table.sensitive, start=1)),
         *((f"kept_{i}", [c]) for i, c in enumerate(table.kept, start=1)),
     ]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        found = list(threads.map(partial(_distinct, ids), (part for _, part in named)))
+        # drawn one after the other, so that what is drawn depends on no thread
+        orders = [rng.permutation(len(each.counts)) for each in found]
+        tables = list(threads.map(_table, found, orders))
     return Published(
         "anatomized",
-        {name: _counted(ids, part, rng) for name, part in named},
+        {name: made for (name, _), made in zip(named, tables, strict=True)},
         [
             TableEntry(
                 name=name, attributes=tuple(c.name for c in part), group="group", count="count"
@@ -55,8 +64,19 @@ def anatomized_tables(
     )
 
 
-def _counted(ids: Codes, columns: Sequence[Column], rng: np.random.Generator) -> pa.Table:
-    """Return each distinct combination of codes in a group with its count, in random order."""
+class _Distinct(NamedTuple):
+    """The distinct combinations of codes: packed into keys by `widths`, or at some of the rows."""
+
+    columns: Sequence[Column]
+    parts: Sequence[Codes]
+    counts: Codes
+    keys: Ints | None
+    rows: Ints | None
+    widths: Sequence[int]
+
+
+def _distinct(ids: Codes, columns: Sequence[Column]) -> _Distinct:
+    """Return each distinct combination of codes in a group."""
     parts = [ids, *(column.codes for column in columns)]
     # one sort of packed keys needs a fraction of the memory of a hash table of rows
     keys = packed(parts)
@@ -66,23 +86,28 @@ def _counted(ids: Codes, columns: Sequence[Column], rng: np.random.Generator) ->
         keys = np.asarray(pl.Series(keys).sort().to_numpy())
         starts, counts = _runs(keys)
         keys = keys if len(starts) == len(keys) else keys[starts]
-        order = rng.permutation(len(keys))
-        codes = _unpacked(keys, order, widths)
+        return _Distinct(columns, parts, counts, keys, None, widths)
+    rows = np.argsort(keys)
+    starts, counts = _runs(keys[rows])
+    return _Distinct(columns, parts, counts, None, rows[starts], widths)
+
+
+def _table(found: _Distinct, order: Ints) -> pa.Table:
+    """Return the combinations with their counts, in the given order."""
+    if found.keys is not None:
+        codes = _unpacked(found.keys, order, found.widths)
     else:
-        rows = np.argsort(keys)
-        starts, counts = _runs(keys[rows])
-        order = rng.permutation(len(starts))
-        first = rows[starts[order]]
-        codes = [part[first] for part in parts]
-    del keys
+        assert found.rows is not None
+        first = found.rows[order]
+        codes = [part[first] for part in found.parts]
     return pa.table(
         {
             "group": codes[0],
             **{
                 column.name: exact_column(column, own)
-                for column, own in zip(columns, codes[1:], strict=True)
+                for column, own in zip(found.columns, codes[1:], strict=True)
             },
-            "count": counts[order],
+            "count": found.counts[order],
         }
     )
 
