@@ -50,8 +50,9 @@ def compare(
 ) -> None:
     """Publish a table by several methods at the same stated protection, and compare them.
 
-    DATA is a CSV or Parquet file, a folder or a pattern of them. No release is kept. A method that
-    refuses is a row that says why. Exits 1 if the audit of a release failed.
+    DATA is a file, a folder or a 'pattern*' of files, or a database's address (--table, --query).
+    No release is kept. A method that refuses is a row that says why. Exits 1 if the audit of a
+    release failed.
     """
     from sfumato.jobs.compare import compare_files, missing_chart
     from sfumato.randomness import Randomness

@@ -85,8 +85,8 @@ def recommend(
 ) -> None:
     """Search methods and parameters for the best utility under limits in plain terms.
 
-    DATA is a CSV or Parquet file, a folder or a pattern of them. Exits 1 if nothing keeps the
-    limits, and says what binds and what would relax it.
+    DATA is a file, a folder or a 'pattern*' of files, or a database's address (--table, --query).
+    Exits 1 if nothing keeps the limits, and says what binds and what would relax it.
     """
     began = time.monotonic()
     from sfumato.jobs.recommend import recommend_file

@@ -56,7 +56,7 @@ def risk(
 ) -> None:
     """Measure the risk of a table before anything is published.
 
-    DATA is a CSV or Parquet file, a folder or a pattern of them.
+    DATA is a file, a folder or a 'pattern*' of files, or a database's address (--table, --query).
     """
     from sfumato.jobs.risk import risk as run
 
