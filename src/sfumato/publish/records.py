@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +20,7 @@ from sfumato.publish.unit_tables import unit_tables
 from sfumato.publish.weights import add_weights
 from sfumato.release import TableEntry
 from sfumato.schema.attribute import Role
-from sfumato.table import Groups, Table
+from sfumato.table import Column, Groups, Table
 
 
 def generalized_records(
@@ -40,8 +43,8 @@ def generalized_records(
     public_ids = random_ids(groups.count, rng)
     order = rng.permutation(table.rows)
     ids = groups.ids[order]
-    columns: dict[str, pa.Array] = {"group": pa.array(public_ids[ids])}
-    columns |= {name: tokens.take(pa.array(order)) for name, tokens in table.tokens.items()}
+    cells: dict[str, Callable[[], pa.Array]] = {"group": lambda: pa.array(public_ids[ids])}
+    cells |= {name: partial(tokens.take, pa.array(order)) for name, tokens in table.tokens.items()}
     attributes, hierarchies = [], {}
     for column in table.columns:
         if column.attribute.role is Role.QUASI_IDENTIFIER:
@@ -49,16 +52,20 @@ def generalized_records(
             if covered is not None:
                 source = replace(column, codes=column.codes[covered.ravel()])
             generalized = (known or {}).get(column.name) or generalize(source, within, rng=rng)
-            columns[column.name] = generalized.of_rows(ids, column.codes, order)
+            cells[column.name] = partial(generalized.of_rows, ids, column.codes, order)
             attributes.append(describe(column, generalized.named))
             labels = generalized.labels
         else:
-            columns[column.name] = exact_column(column, column.codes[order])
+            cells[column.name] = partial(_in_order, column, order)
             attributes.append(describe(column))
             labels = frozenset() if column.tree is None else frozenset(column.tree.labels)
         hierarchy = published_hierarchy(column, labels)
         if hierarchy is not None:
             hierarchies[column.name] = hierarchy
+    # every cell is fetched from a random place: columns side by side
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        filled = threads.map(lambda fill: fill(), cells.values())
+        columns = dict(zip(cells, filled, strict=True))
     weight = add_weights(columns, table, groups, ids)
     names = tuple(column.name for column in table.columns)
     entry = TableEntry(
@@ -79,3 +86,7 @@ def generalized_records(
         attributes,
         hierarchies,
     )
+
+
+def _in_order(column: Column, order: npt.NDArray[np.int64]) -> pa.Array:
+    return exact_column(column, column.codes[order])
