@@ -74,32 +74,34 @@ def correlation_partition(
     targets = [table[name] for name in sensitive]
     columns = correlation_order(table.quasi_identifiers, targets, table.whole)
     values = values_of(targets, np.arange(table.rows))
-    # a line holds all that is looked at of a row, so that whatever the order, it is one piece
-    lines = np.stack([*(column.codes for column in columns), *values.of_row], axis=1)
+    # a line holds all that is looked at of a row, and its number: sorted as a whole, so that a part
+    # is one piece of memory
+    rows = np.arange(table.rows, dtype=np.int32)
+    lines = np.stack([*(column.codes for column in columns), *values.of_row, rows], axis=1)
     widths = np.array([column.cardinality + 1 for column in columns])
-    order = np.arange(table.rows)
     begins = np.zeros(table.rows, np.bool_)
     room = Room(
         np.empty(table.rows, np.int64),
         np.empty(table.rows, np.int64),
         np.empty(int(widths.max()) + 1, np.int64),
         np.empty((table.rows, 3), np.int64),
+        np.empty_like(lines),
     )
     counters, pile = (new_counter(values), new_counter(values)), new_pile(values, table.rows)
-    is_split = merged == "split"
-    _partition(lines, widths, values, l, is_split, rng, order, begins, room, counters, pile)
+    _partition(lines, widths, values, l, merged == "split", rng, begins, room, counters, pile)
     ids = np.empty(table.rows, np.int32)
-    ids[order] = np.cumsum(begins) - 1
+    ids[lines[:, -1]] = np.cumsum(begins) - 1
     return Groups(ids, int(begins.sum()))
 
 
 class Room(NamedTuple):
-    """Scratch: `starts` of runs and `keys` by row, `place_of` codes, parts that are `pending`."""
+    """Scratch: `starts` of runs, `keys` and `moved` lines, `place_of` codes, `pending` parts."""
 
     starts: Ints
     keys: Ints
     place_of: Ints
     pending: Ints
+    moved: Codes
 
 
 @loop
@@ -110,15 +112,14 @@ def _partition(
     l: int,  # noqa: E741
     cut_merged: bool,
     rng: np.random.Generator,
-    order: Ints,
     begins: npt.NDArray[np.bool_],
     room: Room,
     counters: tuple[Counter, Counter],
     pile: Pile,
 ) -> None:
-    """Sort the rows, and mark at which places of that order a group begins.
+    """Sort the lines, and mark at which of them a group begins.
 
-    `values` are overwritten: with those of the rows in their order.
+    `values` are overwritten: with those of the lines in their order.
     """
     attributes = len(widths)
     starts, pending = room.starts, room.pending
@@ -131,13 +132,12 @@ def _partition(
             # too few for two groups, and one row too many at most, for which nothing is drawn
             begins[start] = True
             continue
-        _sort(lines, attribute, widths[attribute], order, start, end, room)
+        _sort(lines, attribute, widths[attribute], start, end, room)
         runs = 0
         for place in range(start, end):
-            row = order[place]
             for a in range(len(values.of_row)):
-                values.of_row[a, place] = lines[row, attributes + a]
-            if place == start or lines[row, attribute] != lines[order[place - 1], attribute]:
+                values.of_row[a, place] = lines[place, attributes + a]
+            if place == start or lines[place, attribute] != lines[place - 1, attribute]:
                 starts[runs] = place
                 runs += 1
         done = join_runs(values, starts[:runs], end, l, rng, counters, pile)
@@ -153,27 +153,33 @@ def _partition(
 
 
 @loop
-def _sort(
-    lines: Codes, attribute: int, width: int, order: Ints, start: int, end: int, room: Room
-) -> None:
-    """Sort some places of the order by code; rows of a code in any order."""
-    keys, place_of = room.keys, room.place_of
+def _sort(lines: Codes, attribute: int, width: int, start: int, end: int, room: Room) -> None:
+    """Sort some of the lines by code; those of a code in any order."""
+    keys, place_of, moved = room.keys, room.place_of, room.moved
     if end - start < width:  # few rows, many codes
         for place in range(start, end):
-            keys[place] = np.int64(lines[order[place], attribute]) << 32 | order[place]
+            keys[place] = np.int64(lines[place, attribute]) << 32 | place
         sort_first(keys[start:end], end - start)
         for place in range(start, end):
-            order[place] = keys[place] & 0xFFFFFFFF
-        return
-    for code in range(width + 1):
-        place_of[code] = 0
+            _copy(lines, keys[place] & 0xFFFFFFFF, moved, place)
+    else:
+        for code in range(width + 1):
+            place_of[code] = 0
+        for place in range(start, end):
+            place_of[lines[place, attribute] + 1] += 1
+        for code in range(width):
+            if place_of[code + 1] == end - start:  # all alike
+                return
+            place_of[code + 1] += place_of[code]
+        for place in range(start, end):
+            code = lines[place, attribute]
+            _copy(lines, place, moved, start + place_of[code])
+            place_of[code] += 1
     for place in range(start, end):
-        place_of[lines[order[place], attribute] + 1] += 1
-    for code in range(width):
-        place_of[code + 1] += place_of[code]
-    for place in range(start, end):
-        code = lines[order[place], attribute]
-        keys[start + place_of[code]] = order[place]
-        place_of[code] += 1
-    for place in range(start, end):
-        order[place] = keys[place]
+        _copy(moved, place, lines, place)
+
+
+@loop
+def _copy(source: Codes, row: int, target: Codes, to: int) -> None:
+    for column in range(source.shape[1]):
+        target[to, column] = source[row, column]
