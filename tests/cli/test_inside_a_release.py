@@ -23,6 +23,7 @@ WRITING = {
     ),
     "compare": ("compare", "data.csv", "--policy", "policy.yaml", "--out", "release/compared"),
     "a release": (*RUN, "--out", "release/inner"),
+    "a database": (*RUN, "--out", "release/x.duckdb/may"),
     "a record": (*RUN, "--out", "other", "--record", "release/record.json"),
     "a ledger": (*RUN, "--out", "other", "--ledger", "release/ledger.jsonl"),
     "demo": ("demo", "--out", "release/demo"),

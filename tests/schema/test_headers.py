@@ -36,10 +36,11 @@ def adult(rows: int = 40, jobs: str = "State-gov Private", header: bool = False)
     [
         (ADULT, True),
         (["1"], True),
-        (["a", "b", "1"], False),
+        (["a", "b", "1"], True),
         (["country", "2019", "2020", "2021", "2022"], False),
         (["1", "2", "3"], False),
-        (["age", "sex", "2020"], False),
+        (["age", "sex", "2020"], True),
+        (["age", "sex"], False),
         (["id", "q1", "q2", "10", "20", "30"], False),
         (["2020-01-31", "Flu", "33"], True),
         (["ann@example.org", "41", "Bonn"], True),

@@ -7,6 +7,7 @@ from os import PathLike
 
 from sfumato.audit.claims import UNKNOWN, judge
 from sfumato.audit.layouts import examine
+from sfumato.audit.lookalikes import spelt_in_several_ways
 from sfumato.audit.report import AuditReport, Verdict
 from sfumato.audit.stated_method import is_known
 from sfumato.audit.unique_values import values_of_their_own
@@ -55,6 +56,7 @@ def audit(release: Release | str | PathLike[str]) -> AuditReport:
         *_remarks(release.manifest, verdicts),
         *evidence.remarks,
         *values_of_their_own(release),
+        *spelt_in_several_ways(release),
     )
     return AuditReport(ok, verdicts, (*doubts, *remarks))
 

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.io.read import open_table, read_table
 from sfumato.jobs.against import kept_apart
-from sfumato.jobs.doubts import about_pseudonyms, narrow_groups, wrong_intervals
+from sfumato.jobs.doubts import about_pseudonyms, look_alike, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
 from sfumato.jobs.peak_memory import give_back
 from sfumato.jobs.policy import Policy
@@ -137,6 +137,7 @@ def anonymize(
             warnings += (
                 *rules.warnings(is_test=randomness.is_test),
                 *wrong_intervals(table),
+                *look_alike(table),
                 *narrow_groups(release, table),
                 *about_pseudonyms(schema),
                 *about_loss(release.manifest, loss),

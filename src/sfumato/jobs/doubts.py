@@ -14,6 +14,7 @@ from sfumato.release import Release
 from sfumato.schema import Hierarchy, Kind, Role, Schema
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import count_codes
+from sfumato.schema.lookalikes import count_lookalikes
 from sfumato.table import Table
 
 # Numbers of a group that lie closer than this share of themselves are as good as known.
@@ -24,6 +25,7 @@ _WIDER_BUCKETS = "a larger `l` makes them wider, and `t` deals each from the who
 
 
 # By attribute: whether buckets are meant, in how many of them values nearly agree, and how many.
+_SECRET = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
 NarrowPlaces = dict[str, tuple[bool, int, int]]
 
 
@@ -84,6 +86,21 @@ def wrong_intervals(table: Table) -> list[str]:
                 warnings.append(
                     f"'{column.name}': {wrong} entries of its hierarchy lie under an interval that "
                     "does not contain them; list them with `sfumato check`"
+                )
+    return warnings
+
+
+def look_alike(table: Table) -> list[str]:
+    """Return a warning for every secret attribute that has texts which a reader takes for one."""
+    warnings = []
+    for column in (c for c in table.columns if c.attribute.role in _SECRET):
+        if pa.types.is_string(column.values.type):
+            many = count_lookalikes(column.values.to_pylist())
+            if many:
+                warnings.append(
+                    f"'{column.name}': {many} values look like another one of it (case, blanks, "
+                    "accents, signs that are not seen), and count as values of their own; make "
+                    "them one with `recode: {map: …}`, or people may be less diverse than claimed"
                 )
     return warnings
 

@@ -169,8 +169,9 @@ def _with_flags(proposals: list[Proposal], data: pa.Table) -> list[Proposal]:
     a single one.
     """
     flag_of = {}
-    for name in data.column_names:
-        column = flagged_column(name, data.column_names)
+    names = data.column_names  # made anew at every look
+    for name in names:
+        column = flagged_column(name, names)
         if column is not None and pa.types.is_boolean(data[name].type):
             flag_of[column] = name
     return [_semi_sensitive(each, flag_of.get(each.attribute.name), data) for each in proposals]

@@ -56,6 +56,8 @@ class Publication:
 def refuse_occupied(path: Place, force: bool) -> None:
     """Refuse early, before a long run, what writing the release would refuse at its end."""
     if isinstance(path, Address):
+        if path.file is not None:
+            refuse_inside_release(path.file, "the database")
         in_database.refuse_occupied(path, force)
         return
     refuse_inside_release(path, "the release")

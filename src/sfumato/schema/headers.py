@@ -1,7 +1,8 @@
 """Whether the names of columns are names, or the first row of a table that has no header.
 
-Such a row is somebody's: it must not be repeated in messages, and it is missing from the data. A
-column may well be called 2020, so one such name says nothing: the whole header is looked at.
+Such a row is somebody's: it must not be repeated in messages, and it is missing from the data.
+Messages are careful: a single number among the names is enough. A column may well be called 2020,
+so that warnings look at the whole header.
 """
 
 from __future__ import annotations
@@ -25,16 +26,17 @@ _SHOWN = 5
 
 
 def look_like_cells(names: Sequence[str]) -> bool:
-    """Return whether so many names are numbers, dates or addresses that they may be a row of data.
+    """Return whether names are not to be repeated, as one that is a number or a date may be data.
 
-    >>> look_like_cells(["39", "State-gov", "77516", "Bachelors", "13"])
+    Years and places that count up are names.
+
+    >>> look_like_cells(["39", "State-gov", "Bachelors", "Male"])
     True
-    >>> look_like_cells(["country", "2019", "2020", "2021"]), look_like_cells(["age", "1", "sex"])
+    >>> look_like_cells(["country", "2019", "2020", "2021"]), look_like_cells(["age", "sex"])
     (False, False)
     """
     cells = [name for name in names if _is_cell(name)]
-    few = len(cells) < 2 and len(cells) < len(names)
-    return bool(names) and not few and 4 * len(cells) >= len(names) and not _are_counted(cells)
+    return bool(cells) and not _are_counted(cells)
 
 
 def about_header(table: Columns) -> tuple[str, ...]:

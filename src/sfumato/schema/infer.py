@@ -107,7 +107,8 @@ def propose(data: pa.Table, found: DistinctColumns | None = None) -> tuple[Propo
     salary -> sensitive | the name suggests it; 3 distinct values in 3 rows, ...
     """
     found = found or DistinctColumns(data)
-    return tuple(_propose(data[name], name, data.column_names, found) for name in data.column_names)
+    names = data.column_names  # made anew at every look
+    return tuple(_propose(data[name], name, names, found) for name in names)
 
 
 def propose_unit(
