@@ -128,7 +128,7 @@ def multiple(number: Decimal, step: Decimal) -> Decimal:
 
 def _is_multiple(number: Decimal, places: int) -> bool:
     """Whether so many decimal places hold the number; `round` has no room for long ones."""
-    return (Fraction(number) * 10**places).denominator == 1
+    return bool((Fraction(number) * 10**places).denominator == 1)
 
 
 def _whole(number: Decimal, exponent: int) -> int:
