@@ -8,10 +8,10 @@ from oracles import making
 
 from sfumato.audit import audit
 from sfumato.audit.stated_method import is_known
-from sfumato.errors import ReleaseDamaged
+from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.methods import METHODS, Anatomy, FullDomain, Mondrian
 from sfumato.release import Manifest, Release
-from sfumato.schema import Attribute, EqualWidth, Role, Schema
+from sfumato.schema import Attribute, EqualWidth, Mask, Role, Schema
 
 from .conftest import with_claims, with_manifest
 
@@ -85,6 +85,31 @@ def test_a_method_that_would_say_more(generalized, method, reason):
     refused(with_manifest(generalized, method=method), reason)
 
 
+@pytest.mark.parametrize("key", ["suppression", "linked", "hierarchies", "household"])
+def test_null_states_nothing(generalized, key):
+    refused(with_parameters(generalized, **{key: None}), f"'{key}' cannot be")
+
+
+def test_means_that_are_stated_as_null(generalized):
+    release = with_manifest(generalized, method="mdav", parameters={"microaggregated": None})
+    refused(release, "'microaggregated'")
+    with pytest.raises(ReleaseDamaged, match="'microaggregated'"):
+        release.count("age < 40")
+
+
+@pytest.mark.parametrize("method", ["probabilistic", "hybrid"])
+@pytest.mark.parametrize("sample", [5e-324, 1e-300, 9e-13])
+def test_a_sample_that_is_nobody_of_any_table(generalized, method, sample):
+    extra = {"perturb": 0.1} if method == "hybrid" else {}
+    release = with_manifest(generalized, method=method, parameters={"sample": sample, **extra})
+    refused(release, "'sample' cannot be")
+    with pytest.raises(ReleaseDamaged, match="nothing of it comes from the data"):
+        release.count()
+    with pytest.raises(ParameterError, match="`sample` must be at least"):
+        METHODS[method](k=2, sample=sample)
+    assert audit(with_parameters(release, sample=1e-12)).ok
+
+
 def test_a_method_that_nobody_knows_is_not_confirmed(generalized):
     report = audit(with_manifest(generalized, method="strange"))
     assert report.exit_code == 1
@@ -121,6 +146,15 @@ def test_levels_are_of_quasi_identifiers():
     assert audit(release).ok
     for levels in ({"illness": 1}, {"age": -1}, {"age": True}, {"/home": 1}, [1], {"age": 10**9}):
         refused(with_parameters(release, levels=levels), "'levels' cannot be")
+
+
+def test_a_mask_may_have_as_many_levels_as_characters():
+    codes = [f"{'x' * 20}{i}{'y' * 1_100}" for i in range(4)]
+    data = pa.table({"code": codes, "illness": ["Flu", "Gout", "Flu", "Gout"]})
+    quasi = Attribute("code", Role.QUASI_IDENTIFIER, hierarchy=Mask("right"))
+    release = FullDomain(k=2).publish(data, Schema((quasi, Attribute("illness", Role.SENSITIVE))))
+    assert release.manifest.parameters["levels"]["code"] > 1_000
+    assert audit(release).ok
 
 
 def test_anatomy_has_no_blocks(anatomized):

@@ -151,6 +151,19 @@ def test_records_without_a_place_are_counted_or_withheld() -> None:
     assert sf.audit(again).ok
 
 
+@pytest.mark.parametrize("earlier", [0.0, 0.01])
+def test_the_stated_share_is_that_of_the_new_policy(earlier: float) -> None:
+    data = people(6, 300, missing=False)
+    release = sf.Mondrian(k=10, suppression=earlier).publish(data, SCHEMA)
+    assert release.manifest.parameters.get("suppression", 0) == earlier
+    town = pa.array(["9999"] * 30 + data["town"].to_pylist()[30:])
+    again = reapply(release, data.set_column(1, "town", town), SCHEMA, suppression=0.9)
+    assert again.manifest.suppressed > 3  # more than the earlier share
+    assert again.manifest.parameters["suppression"] == 0.9
+    assert sf.audit(again).ok
+    assert "suppression" not in reapply(release, data, SCHEMA).manifest.parameters
+
+
 def test_withholding_for_a_sensitive_value_is_said() -> None:
     models = (sf.LDiversity("disease", 3),)
     release = sf.Mondrian(k=6, models=models).publish(people(7, 200), SCHEMA)

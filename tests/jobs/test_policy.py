@@ -30,6 +30,37 @@ def policy(disease=None, method=None, age=None, **more) -> Policy:
     return Policy.of(content)
 
 
+LONG = 10**39
+
+
+@pytest.mark.parametrize(
+    ("place", "given"),
+    [
+        ("attributes.age.domain", {"age": {"domain": {"min": 0, "max": LONG}}}),
+        ("attributes.age.domain", {"age": {"domain": {"min": -LONG, "max": 9}}}),
+        ("attributes.age.recode", {"age": {"recode": {"top": LONG}}}),
+        ("attributes.age.recode", {"age": {"recode": [{"bottom": -LONG}]}}),
+        ("attributes.age.recode", {"age": {"recode": {"round": LONG}}}),
+        ("attributes.age.recode", {"age": {"recode": {"bins": [0, 5, LONG]}}}),
+        ("attributes.age.recode", {"age": {"recode": {"map": {"17": LONG}}}}),
+        ("attributes.disease.c", {"disease": {"l": 2, "variant": "recursive", "c": LONG}}),
+        ("method.k", {"method": {"name": "mondrian", "k": LONG}}),
+        ("guarantees.k", {"guarantees": [{"model": "k-anonymity", "k": LONG}]}),
+    ],
+)
+def test_numbers_that_no_release_can_state(place, given):
+    with pytest.raises(SchemaError, match=f"`{place}` has a whole number of 40 digits") as caught:
+        policy(**given)
+    assert "000" not in str(caught.value)
+    assert "17" not in str(caught.value)
+
+
+def test_long_numbers_that_a_release_can_state():
+    bounds = {"min": -(LONG - 1), "max": LONG - 1}
+    assert policy(age={"domain": bounds}).schema()["age"].domain == tuple(bounds.values())
+    assert policy(age={"domain": {"min": 0, "max": 1e300}}).schema()["age"].domain == (0, 1e300)
+
+
 def models(**arguments) -> tuple:
     method = policy(**arguments).method()
     assert isinstance(method, Mondrian)

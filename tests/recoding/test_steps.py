@@ -375,6 +375,20 @@ def test_impossible_steps(make):
         make()
 
 
+@pytest.mark.parametrize("step", [10**27, 10**28, 10**38, 1e28, 1e300])
+def test_steps_of_many_digits(step):
+    assert RoundTo(step).recode(pa.array([0, 7, 2**62]), "age").to_pylist() == [0, 0, 0]
+    wide = pa.array([Decimal("7.5"), Decimal(0)], pa.decimal256(70, 40))
+    assert RoundTo(step).recode(wide, "age").to_pylist() == [0, 0]
+
+
+def test_steps_that_many_places_hold():
+    wide = pa.array([Decimal("7.5"), Decimal(3)], pa.decimal256(70, 40))
+    assert RoundTo(5).recode(wide, "age").to_pylist() == [10, 5]
+    with pytest.raises(SchemaError, match="cannot hold"):
+        RoundTo(1e-41).recode(wide, "age")
+
+
 def test_a_number_that_no_float_comes_near_is_none():
     assert is_finite(10**300)
     assert not is_finite(10**400)

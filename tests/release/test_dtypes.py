@@ -54,6 +54,7 @@ def test_names_are_those_of_arrow_without_the_layout_in_memory(dtype, name):
         pa.decimal128(10, -2),
         pa.dictionary(pa.int8(), pa.binary()),
         pa.timestamp("us", "not a zone"),
+        pa.timestamp("us", "Mars/Base"),
     ],
     ids=str,
 )
@@ -64,7 +65,11 @@ def test_other_types_are_refused(dtype):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "int", "int128", "list<item: int32>", "decimal128(99, 2)", "decimal128(5, 6)", "string "],
+    [
+        *("", "int", "int128", "list<item: int32>", "string "),
+        *("decimal128(99, 2)", "decimal128(5, 6)"),
+        *("timestamp[us, tz=/home/bob]", "timestamp[s, tz=Mars/Base]", "timestamp[ns, tz=../x]"),
+    ],
 )
 def test_unknown_names_are_refused(name):
     with pytest.raises(ReleaseDamaged, match="unknown data type"):

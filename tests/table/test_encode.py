@@ -163,6 +163,14 @@ def test_values_outside_a_stated_domain_are_refused_with_a_count(cells, domain, 
     assert f"{rows_outside} of {len(cells)} rows" in refusal(cells, domain=domain)
 
 
+@pytest.mark.parametrize("dtype", [pa.int64(), pa.uint64(), pa.int8(), pa.float64()], ids=str)
+@pytest.mark.parametrize("end", [2**63, 2**64, 10**38, 10**39 - 1])
+def test_a_domain_may_end_beyond_the_type(dtype, end):
+    assert encode_column(pa.array([18, 120], dtype), domain=(0, end)).cardinality == 2
+    assert encode_column(pa.array([18, 120], dtype), domain=(-end, end)).cardinality == 2
+    assert "2 of 2 rows" in refusal(pa.array([18, 120], dtype), domain=(end, end + 1))
+
+
 def test_values_inside_a_stated_domain_pass():
     assert encode_column(pa.array([18, 120, None]), domain=(18, 120)).cardinality == 2
     assert encode_column(pa.array(["a", None]), domain=("a", "unseen")).cardinality == 1

@@ -16,7 +16,7 @@ from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.predicates import And, Or, Predicate
 from sfumato.release import Manifest
-from sfumato.release.origin import fakes_of
+from sfumato.release.origin import LEAST_SAMPLE, fakes_of
 from sfumato.schema.attribute import Role
 
 # Counts that differ by less are the same, and differ by rounding.
@@ -62,7 +62,7 @@ def corrected(engine: Engine, manifest: Manifest, *, weighted: bool = False) -> 
     """
     genuine = manifest.rows - fakes_of(manifest)
     sample, perturb = share_of(manifest, "sample", 1.0), share_of(manifest, "perturb", 0.0)
-    if sample == 0 or perturb == 1:
+    if sample < LEAST_SAMPLE or perturb == 1:
         raise ReleaseDamaged("the release says that nothing of it comes from the data")
     noisy = any(claim.get("model") == "differential-privacy" for claim in manifest.guarantees)
     if sample < 1 or perturb > 0 or noisy:

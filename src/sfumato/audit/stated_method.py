@@ -17,6 +17,7 @@ from sfumato.errors import ReleaseDamaged
 from sfumato.models.declared import DeltaPresence, DifferentialPrivacy
 from sfumato.models.model import exact_share
 from sfumato.release import Manifest
+from sfumato.release.origin import LEAST_SAMPLE
 from sfumato.schema.attribute import Role
 
 Check = Callable[[Any, Manifest], bool]
@@ -26,7 +27,8 @@ _TABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 # A program and its version: no place for a path, an address or a text.
 _SOFTWARE = re.compile(r"[A-Za-z0-9_.+-]+( [A-Za-z0-9_.+-]+)?")
 _LONGEST_SOFTWARE = 100
-_MOST_LEVELS = 1_000
+# A mask has a level for every character of its longest value.
+_MOST_LEVELS = 10**8
 _ONLY_DECLARED = (DifferentialPrivacy.name, DeltaPresence.name)
 
 
@@ -58,7 +60,7 @@ def check_method(manifest: Manifest) -> None:
             f"the manifest has {some} that the method {manifest.method} does not have"
         )
     for key, value in manifest.parameters.items():
-        if not allowed[key](value, manifest):
+        if value is None or not allowed[key](value, manifest):  # null states nothing
             raise ReleaseDamaged(f"the parameter '{key}' cannot be: {_reason(key)}")
     for key in making.always:
         if key not in manifest.parameters:
@@ -107,6 +109,10 @@ def _share(value: Any, manifest: Manifest) -> bool:
 
 def _share_or_none(value: Any, manifest: Manifest) -> bool:
     return _share(value, manifest) or (_is_number(value) and value == 0)
+
+
+def _sample(value: Any, manifest: Manifest) -> bool:
+    return _share(value, manifest) and value >= LEAST_SAMPLE
 
 
 def _count(value: Any, manifest: Manifest) -> bool:
@@ -202,10 +208,10 @@ _MAKINGS: dict[str, _Making] = {
     "merging": _Making(("sliced",), {**_BLOCKS, "fakes": _anything}),
     "composition": _Making(("generalized",), {"alpha": _share}),
     "probabilistic": _Making(
-        ("generalized",), {"d": _count, "alpha": _share, "sample": _share}, ("sample",)
+        ("generalized",), {"d": _count, "alpha": _share, "sample": _sample}, ("sample",)
     ),
     "hybrid": _Making(
-        ("generalized",), {"sample": _share, "perturb": _share_or_none}, ("sample", "perturb")
+        ("generalized",), {"sample": _sample, "perturb": _share_or_none}, ("sample", "perturb")
     ),
     "dp": _Making(("generalized",), dict.fromkeys(("cuts", "bins", "cells"), _count)),
     "pram": _Making(

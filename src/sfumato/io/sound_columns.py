@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sfumato.databases.source import Source
 from sfumato.errors import InputError
+from sfumato.schema.kinds import is_known_zone
 
 _BEYOND_ASCII = 0x80
 Place = str | PathLike[str] | Source
@@ -23,7 +24,7 @@ def refuse_unknown_zones(schema: pa.Schema, place: Place) -> None:
     """Refuse (InputError) columns of times in a zone that nobody knows, by name."""
     for field in schema:
         dtype = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_timestamp(dtype) and dtype.tz is not None and not _is_known(dtype.tz):
+        if pa.types.is_timestamp(dtype) and dtype.tz is not None and not is_known_zone(dtype.tz):
             raise InputError(
                 f"{place}: column '{field.name}' has times in a time zone that is unknown here; "
                 "write them in UTC, or without a zone"
@@ -73,13 +74,3 @@ def _is_ascii(texts: pa.Array) -> bool:
     start, end = offsets[texts.offset], offsets[texts.offset + len(texts)]
     content = np.frombuffer(data, np.uint8)[start:end]
     return bool(content.max(initial=0) < _BEYOND_ASCII)
-
-
-def _is_known(zone: str) -> bool:
-    """Whether both Arrow and Python know the zone: either may be asked for a value later."""
-    try:
-        pa.array([0], pa.timestamp("s", zone)).cast(pa.string())
-        pa.array([0], pa.timestamp("s", zone)).to_pylist()
-    except (pa.ArrowException, LookupError, ValueError):  # pytz has an error of its own, a KeyError
-        return False
-    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import (
@@ -18,6 +19,7 @@ from pydantic import (
 from sfumato.errors import SchemaError
 from sfumato.jobs.policy_errors import first_problem
 from sfumato.recoding import days_of_shift, steps_from_policy
+from sfumato.release.manifest import MOST_DIGITS
 from sfumato.schema import Kind, Role
 
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
@@ -151,10 +153,31 @@ def parse(content: Any, name: str) -> PolicyFile:
     Refuses (SchemaError, one line) unknown keys, with the nearest valid one, impossible values,
     and keys that contradict a role.
     """
+    if place := _place_of_long_number(content):
+        raise SchemaError(
+            f"{name}: `{place}` has a whole number of {MOST_DIGITS} digits or more, which a "
+            "release cannot state; give a smaller one"
+        )
     try:
         return PolicyFile.model_validate(content)
     except ValidationError as error:
         raise SchemaError(f"{name}: {first_problem(error, _KNOWN_KEYS, _CHOICES)}") from None
+
+
+def _place_of_long_number(content: Any, steps: tuple[str, ...] = ()) -> str | None:
+    """Return the key under which a whole number stands that no manifest may have, None if none.
+
+    What lies below a key of a column may be a value of it, and is not named.
+    """
+    if isinstance(content, int) and abs(content) >= 10 ** (MOST_DIGITS - 1):  # and a minus
+        return ".".join(steps[: 3 if steps[:1] == ("attributes",) else 2])
+    inner: Iterable[tuple[str, Any]] = ()
+    if isinstance(content, Mapping):
+        inner = ((str(key), value) for key, value in content.items())
+    elif isinstance(content, list | tuple):
+        inner = (("", value) for value in content)
+    places = (_place_of_long_number(value, (*steps, key) if key else steps) for key, value in inner)
+    return next((place for place in places if place), None)
 
 
 _KNOWN_KEYS = {

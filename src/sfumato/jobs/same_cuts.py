@@ -137,7 +137,7 @@ def applied(
         group[np.isin(group, np.concatenate([shown[fails] for fails in failing.values()]))] = (
             NOWHERE
         )
-    release = _published(table, groups, view, shown, kept, earlier, randomness)
+    release = _published(table, groups, view, shown, kept, earlier, suppression, randomness)
     by_value = any(model.needs for model in broken)
     manifest = release.manifest.model_copy(
         update={"suppressed": len(withheld), "suppressed_by_value": by_value}
@@ -152,6 +152,7 @@ def _published(
     shown: Ints,
     kept: pa.Table,
     earlier: Release,
+    suppression: float,
     randomness: Randomness,
 ) -> Release:
     """Return the release of groups in the cells that those numbers had earlier."""
@@ -177,7 +178,7 @@ def _published(
         method=earlier.manifest.method,
         rows=table.rows,
         models=_claimed(earlier),
-        parameters=_parameters(earlier),
+        parameters=_parameters(earlier, suppression),
         is_test=randomness.is_test,
     )
     return with_households(_recounted(release), table)
@@ -197,10 +198,16 @@ def _recounted(release: Release) -> Release:
     return Release(updated, release.tables, release.hierarchies)
 
 
-def _parameters(earlier: Release) -> dict[str, Any]:
-    """Return the parameters without those that tell how the files were stored."""
-    stored = ("hierarchies", "formula_guard")
-    return {k: v for k, v in earlier.manifest.parameters.items() if k not in stored}
+def _parameters(earlier: Release, suppression: float) -> dict[str, Any]:
+    """Return the parameters without those that tell how the files were stored.
+
+    The share that might be withheld is the one asked for now: the earlier one may be less than
+    what was withheld here.
+    """
+    other = ("hierarchies", "formula_guard", "suppression")
+    kept = {k: v for k, v in earlier.manifest.parameters.items() if k not in other}
+    states_share = earlier.manifest.method == Mondrian.name and suppression
+    return {**kept, "suppression": suppression} if states_share else kept
 
 
 def _claimed(earlier: Release) -> list[Model]:

@@ -11,6 +11,7 @@ from sfumato.publish.assemble import assemble
 from sfumato.publish.records import generalized_records
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.release.origin import LEAST_SAMPLE
 from sfumato.rows.mondrian import mondrian
 from sfumato.table import Table
 
@@ -53,3 +54,10 @@ def check_share(value: Any, key: str, method: str, *, zero: bool = False) -> Non
     if not number or not (0 < value <= 1 or (zero and value == 0)):
         lower = "of at least 0" if zero else "above 0"
         raise ParameterError(f"{method}: `{key}` must be a number {lower} and at most 1")
+
+
+def check_sample(value: Any, method: str) -> None:
+    """Refuse (ParameterError) a `sample` that is no share, or one that is nobody of any table."""
+    check_share(value, "sample", method)
+    if value < LEAST_SAMPLE:
+        raise ParameterError(f"{method}: `sample` must be at least {LEAST_SAMPLE:g}")

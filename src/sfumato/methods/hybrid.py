@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.methods.generalised import check_share, generalised_release, refuse_unsuited
+from sfumato.methods.generalised import (
+    check_sample,
+    check_share,
+    generalised_release,
+    refuse_unsuited,
+)
 from sfumato.methods.method import Method
 from sfumato.models import KAnonymity
 from sfumato.randomness import Randomness
@@ -45,7 +50,7 @@ class Hybrid(Method):
 
     def __post_init__(self) -> None:
         KAnonymity(self.k)
-        check_share(self.sample, "sample", self.name)
+        check_sample(self.sample, self.name)
         check_share(self.perturb, "perturb", self.name, zero=True)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:

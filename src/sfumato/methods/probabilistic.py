@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.methods.generalised import check_share, generalised_release, refuse_unsuited
+from sfumato.methods.generalised import (
+    check_sample,
+    generalised_release,
+    refuse_unsuited,
+)
 from sfumato.methods.method import Method
 from sfumato.models import KAnonymity, Linkable
 from sfumato.randomness import Randomness
@@ -47,7 +51,7 @@ class Probabilistic(Method):
     def __post_init__(self) -> None:
         KAnonymity(self.k)
         Linkable("", self.d, self.alpha)
-        check_share(self.sample, "sample", self.name)
+        check_sample(self.sample, self.name)
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         refuse_unsuited(table, self.name)

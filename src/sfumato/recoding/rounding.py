@@ -53,7 +53,7 @@ class RoundTo:
             raise unfit_type(self, name, dtype, "numbers")
         step = Decimal(text_of(self.step))
         places = 0 if whole else None if floating else dtype.scale
-        if places is not None and step != round(step, places):
+        if places is not None and not _is_multiple(step, places):
             raise misfit(
                 self, name, f"has a step whose multiples the column, of {dtype}, cannot hold"
             )
@@ -124,6 +124,11 @@ def multiple(number: Decimal, step: Decimal) -> Decimal:
     width = _whole(step, exponent)
     total = nearest(_whole(number, exponent), width) * width
     return Decimal((int(total < 0), tuple(map(int, str(abs(total)))), exponent))
+
+
+def _is_multiple(number: Decimal, places: int) -> bool:
+    """Whether so many decimal places hold the number; `round` has no room for long ones."""
+    return bool((Fraction(number) * 10**places).denominator == 1)
 
 
 def _whole(number: Decimal, exponent: int) -> int:

@@ -11,6 +11,7 @@ import re
 import pyarrow as pa
 
 from sfumato.errors import ReleaseDamaged, SchemaError
+from sfumato.schema.kinds import is_known_zone
 
 _UNITS = ("s", "ms", "us", "ns")
 _PLAIN = {
@@ -69,6 +70,8 @@ def _find(name: str) -> pa.DataType | None:
     if name in _PLAIN:
         return _PLAIN[name]
     if match := _TIMESTAMP.fullmatch(name):
+        if match[2] is not None and not is_known_zone(match[2]):
+            return None  # Arrow takes any word for a zone, until it is asked for a value
         return pa.timestamp(match[1], match[2])
     if match := _DECIMAL.fullmatch(name):
         precision, scale = int(match[2]), int(match[3])

@@ -38,7 +38,7 @@ FORMAT: Final = "sfumato-release/1"
 MANIFEST = "manifest.json"
 # Far above any sensible manifest, far below what would exhaust a machine that only audits.
 MAX_BYTES = 256 * 2**20
-_MOST_DIGITS = 40  # all whole numbers of a column have fewer
+MOST_DIGITS = 40  # all whole numbers of a column have fewer
 
 Layout = Literal["generalized", "anatomized", "sliced", "local", "sets"]
 Name = Annotated[str, StringConstraints(min_length=1)]
@@ -269,8 +269,8 @@ def _finite(text: str) -> float:
 
 def _whole(text: str) -> int:
     """Refuse numbers that nothing counts: messages would repeat them, floats cannot hold them."""
-    if len(text) > _MOST_DIGITS:
-        raise ReleaseDamaged(f"{MANIFEST} has a number of more than {_MOST_DIGITS} digits")
+    if len(text) > MOST_DIGITS:
+        raise ReleaseDamaged(f"{MANIFEST} has a number of more than {MOST_DIGITS} digits")
     return int(text)
 
 

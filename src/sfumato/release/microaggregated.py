@@ -18,9 +18,9 @@ def microaggregated(manifest: Manifest) -> frozenset[str]:
 
     Refuses (ReleaseDamaged) names that are no numeric quasi-identifiers of generalised records.
     """
-    stated = manifest.parameters.get(KEY)
-    if stated is None:
+    if KEY not in manifest.parameters:
         return frozenset()
+    stated = manifest.parameters[KEY]
     names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
     if not names or not isinstance(stated, list) or len(set(names)) != len(stated):
         raise ReleaseDamaged(f"the parameter '{KEY}' is not a list of different attributes")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release.manifest import Manifest
 
+# No table has more rows than 1 in this share: of all of them it would be nobody. Answers are
+# divided by it, and by smaller ones they would not be finite.
+LEAST_SAMPLE = 1e-12
+
 
 def is_noisy(manifest: Manifest) -> bool:
     """Return whether a release claims differential privacy: its numbers of rows are noise."""

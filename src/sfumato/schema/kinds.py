@@ -48,6 +48,21 @@ def is_text(dtype: pa.DataType) -> bool:
     )
 
 
+def is_known_zone(zone: str) -> bool:
+    """Return whether both Arrow and Python know a time zone: either may be asked for a value later.
+
+    >>> is_known_zone("Europe/Berlin"), is_known_zone("+02:00"), is_known_zone("Mars/Base")
+    (True, True, False)
+    """
+    try:
+        moment = pa.array([0], pa.timestamp("s", zone))
+        moment.cast(pa.string())
+        moment.to_pylist()
+    except (pa.ArrowException, LookupError, ValueError):  # pytz has an error of its own, a KeyError
+        return False
+    return True
+
+
 def value_type(dtype: pa.DataType) -> pa.DataType:
     """Return the plain type of a column's values: layouts of text and dictionaries fall away.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,10 @@ def _inside(column: Column, domain: tuple[Any, ...]) -> pa.Array:
 def _bound(bound: Any, dtype: pa.DataType) -> pa.Scalar:
     try:
         return stated_values((bound,), dtype)[0]
-    except ValueError:
-        return pa.scalar(bound)  # such as a fraction that bounds whole numbers
+    except (ValueError, OverflowError):
+        # such as a fraction, or a number beyond the type, that bounds whole numbers
+        is_long = isinstance(bound, int) and bound.bit_length() >= 64
+        return pa.scalar(Decimal(bound) if is_long else bound)
 
 
 def _rows_with(counts: npt.NDArray[np.int64], flagged: pa.Array) -> int:
