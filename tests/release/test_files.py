@@ -84,6 +84,16 @@ def test_a_release_reads_back(request, tmp_path, kind, format, guard):
     assert contents(tmp_path / "again") == contents(tmp_path / "out")
 
 
+def test_what_could_not_be_read_again_is_not_written(generalized, tmp_path):
+    huge = {**generalized.manifest.parameters, "width": 10**50}
+    manifest = generalized.manifest.model_copy(update={"parameters": huge})
+    release = Release(manifest, generalized.tables, generalized.hierarchies)
+    with pytest.raises(ParameterError, match="could not be read again") as told:
+        release.save(tmp_path / "release")
+    assert "0000" not in str(told.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_folder_holds_what_the_format_says(generalized, tmp_path):
     generalized.save(tmp_path / "out")
     assert set(contents(tmp_path / "out")) == {

@@ -136,6 +136,10 @@ def write_manifest(
             f"{MANIFEST} would be larger than {MAX_BYTES >> 20} MiB; "
             "publish attributes with fewer distinct values"
         )
+    try:
+        Manifest.from_json(text)
+    except ReleaseDamaged as error:  # such as for numbers of very many digits
+        raise ParameterError(f"the release could not be read again ({error})") from None
     (folder / MANIFEST).write_bytes(text)
     return manifest
 
