@@ -66,7 +66,10 @@ def test_a_password_is_refused_and_not_repeated(text, read):
 
 @pytest.mark.parametrize(
     "text",
-    ["postgresql+driver://ann:{0}@h/d", " postgresql://ann:{0}@h/d", "mysql://ann:{0}@h/d/s"],
+    [
+        *("postgresql+driver://ann:{0}@h/d", " postgresql://ann:{0}@h/d", "mysql://ann:{0}@h/d/s"),
+        *("jdbc:postgresql://h/d?user=ann&password={0}", "postgresql//ann:{0}@h/d"),
+    ],
 )
 def test_addresses_of_other_programs_are_no_files(text):
     for read in (Address.of, Source.of, Release.load):

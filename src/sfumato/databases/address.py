@@ -38,10 +38,18 @@ _PARTS = re.compile(
     re.IGNORECASE,
 )
 _IN_FILE = re.compile(r"(?P<engine>duckdb|sqlite):(?P<rest>(?!//).+)", re.IGNORECASE | re.DOTALL)
-_SECRET = re.compile(r"password", re.IGNORECASE)
-# How other programs write addresses: `mysql://…`, `postgresql+driver://…`, `host=… password=…`.
-_OTHERS = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_LIBPQ = re.compile(r"(?:^|\s)(?:ssl)?password\s*=", re.IGNORECASE)
+_SECRET = re.compile(r"password|secret", re.IGNORECASE)
+# Options of a connection that hold no secret; any other may.
+_OPTIONS = re.compile(
+    r"application_name|channel_binding|client_encoding|connect_timeout|dbname|gssencmode|host|"
+    r"hostaddr|keepalives\w*|krbsrvname|load_balance_hosts|options|port|require_auth|ssl(?!pass)\w+|"
+    r"target_session_attrs|tcp_user_timeout|user",
+    re.IGNORECASE,
+)
+# How other programs write addresses: `mysql://…`, `postgresql+driver://…`, `jdbc:…`; and how one of
+# ours is mistyped.
+_OTHERS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|jdbc:|postgres(?:ql)?//)", re.IGNORECASE)
+_LIBPQ = re.compile(r"(?:^|\s)(?:ssl)?password\s*=|:[^/\s]*@", re.IGNORECASE)
 _NO_PASSWORD = (
     "an address of a database holds no password, which everybody could read in the list of "
     "processes: leave it out, and put it into the variable PGPASSWORD or the file ~/.pgpass"
@@ -77,10 +85,10 @@ class Address:
             return _on_server(text)
         if not os.path.lexists(text):
             # none of ours, and a message about a file of this name would show its password
-            if _LIBPQ.search(text):
-                raise InputError(_NO_PASSWORD)
             if _OTHERS.match(text):
                 raise InputError(f"unknown kind of database: {_HOW}, or export the table to a file")
+            if _LIBPQ.search(text):
+                raise InputError(_NO_PASSWORD)
         stated = _IN_FILE.fullmatch(text)
         return _in_file(stated["rest"], stated["engine"]) if stated else _in_file(text, None)
 
@@ -126,6 +134,9 @@ def _on_server(text: str) -> Address:
     options = found["options"]
     if options and _SECRET.search(unquote(options)):
         raise InputError(_NO_PASSWORD)
+    names = [unquote(option).partition("=")[0] for option in (options or "").split("&") if option]
+    if not all(map(_OPTIONS.fullmatch, names)):
+        raise InputError(f"an option of the address is not one that is passed on: {_HOW}")
     place = "postgresql://"
     place += f"{found['user']}@" if found["user"] else ""
     place += found["host"]

@@ -29,6 +29,10 @@ ASKING = {
         "age: {role: quasi-identifier, recode: {shift: {days: 30}}}",
     ),
     "on_infeasible: suppress": QUASI % (", l: 3", "{name: anatomy}") + "on_infeasible: suppress\n",
+    "max_level": MONDRIAN.replace("hierarchy: town.csv", "hierarchy: town.csv, max_level: 1"),
+    "max_width": MONDRIAN.replace(
+        "age: {role: quasi-identifier}", "age: {role: quasi-identifier, max_width: 20}"
+    ),
 }
 
 
@@ -53,6 +57,14 @@ def test_a_gap_is_refused_with_advice(no_session, written, tmp_path, key):
         anonymize(data, policy, tmp_path / "release")
     assert f"`{key}`" in str(refused.value)
     assert not (tmp_path / "release").exists()
+
+
+def test_a_method_that_cannot_be_split_is_refused_before_anything_starts(
+    no_session, written, tmp_path
+):
+    data, policy = written(QUASI % ("", "{name: full-domain, k: 4}"))
+    with pytest.raises(EngineUnavailable, match="full-domain runs on one machine"):
+        anonymize(data, policy, tmp_path / "release")
 
 
 def test_csv_is_refused_unless_parquet_is_asked_for(no_session, written, tmp_path):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sfumato.errors import EngineUnavailable
 from sfumato.jobs.policy import Policy
+from sfumato.methods import Method
+from sfumato.methods.splitting import unavailable
 from sfumato.recoding import days_of_shift
 from sfumato.schema import Schema
 
@@ -28,6 +31,11 @@ class Gap:
 
 
 _LOCALLY = "leave out --engine spark"
+
+
+def _has_cap(cap: str, _: Policy, schema: Schema) -> bool:
+    return any(getattr(attribute, cap) is not None for attribute in schema)
+
 
 GAPS: tuple[Gap, ...] = (
     Gap(
@@ -66,6 +74,15 @@ GAPS: tuple[Gap, ...] = (
         f"use `on_infeasible: error`, or {_LOCALLY}",
         lambda policy, schema: policy.content.on_infeasible == "suppress",
     ),
+    *(
+        Gap(
+            cap,
+            "the rows to withhold are chosen among all",
+            _LOCALLY,
+            partial(_has_cap, cap),
+        )
+        for cap in ("max_level", "max_width")
+    ),
 )
 _CSV = Gap(
     "output.format: csv",
@@ -78,9 +95,13 @@ _CSV = Gap(
 def refuse_gaps(policy: Policy, schema: Schema, *, as_parquet: bool = False) -> None:
     """Refuse (EngineUnavailable) a policy that asks for something that only the local engine does.
 
-    Methods declare for themselves whether they can be split (`Method.splitting`). `as_parquet`
-    says that the format is asked for outside the policy.
+    Methods declare for themselves whether they can be split (`Method.splitting`), and what of it
+    only the data tell is refused later. `as_parquet` says that the format is asked for outside the
+    policy.
     """
+    method = policy.method()
+    if type(method).splitting is Method.splitting:
+        raise unavailable(method.name)
     for gap in GAPS if as_parquet else (*GAPS, _CSV):
         if gap.is_asked(policy, schema):
             raise gap.refusal()
