@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import traceback
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from oracles.cells import Exact, Range, ValueSet
 from oracles.points import point_of_text, point_of_value
 from oracles.release import Published, text_of_json
 
+import sfumato
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.schema.text import to_texts
@@ -34,6 +36,20 @@ def cell_texts(data: pa.Table) -> set[str]:
                 texts.update(str(value) for value in plain.to_pylist() if value is not None)
             texts.update(text for text in to_texts(plain).to_pylist() if text is not None)
     return {text for text in texts if len(text.strip()) >= TELLING_LENGTH}
+
+
+def cells_in(told: str, data: pa.Table) -> list[str]:
+    """Return the cells of the data that stand in a text, but for words of the program itself.
+
+    Hypothesis draws some of its texts from the literals of the modules that it finds.
+    """
+    return [text for text in cell_texts(data) if text in told and text not in _program()]
+
+
+@cache
+def _program() -> str:
+    home = Path(sfumato.__file__).parent
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(home.rglob("*.py")))
 
 
 def told_by(error: BaseException) -> str:

@@ -40,7 +40,7 @@ from sfumato.release import Release
 from sfumato.schema import Attribute, EqualWidth, Hierarchy, Kind, Role, Schema
 
 from .questions import (
-    cell_texts,
+    cells_in,
     equal_releases,
     files_of,
     holds_text,
@@ -196,7 +196,7 @@ def publish(case: int, frame: Frame, seed: bytes) -> Release | None:
         return method_of(case).publish(frame.data, frame.schema, randomness=Randomness.secret(seed))
     except SfumatoError as error:
         told = told_by(error)
-        assert not [text for text in cell_texts(frame.data) if text in told]
+        assert not cells_in(told, frame.data)
         message = str(error)
         for name in frame.data.column_names:
             message = message.replace(name, "…")
