@@ -88,7 +88,7 @@ def _judged(release: Release, path: Path, source: Path, policy: Path, out: Path)
     names = [column.name for column in table.columns]
     steps: dict[str, Callable[[], Any]] = {
         "audit": lambda: audit(path),
-        "utility": lambda: utility(path, source, queries=0),
+        "utility": lambda: utility(path, source, queries=_COUNT_QUERIES),
         "attack": lambda: attack(path, source, randomness=Randomness.test(_SEED)),
         "query": lambda: query(path, f'SELECT COUNT(*) WHERE "{names[0]}" IS NOT NULL'),
     }

@@ -33,6 +33,7 @@ def test_a_run_reports_time_memory_and_judges(files):
     assert found["stages"].keys() >= {"reading the data", "encoding", "auditing", "writing"}
     assert found["coded_and_output_bytes"] > files.rows * 9 * 4
     assert found["judge_processor_seconds"].keys() == {"audit", "utility", "attack", "query"}
+    assert None not in found["judge_processor_seconds"].values()  # none refused
     assert found["metrics"].keys() == {"c_dm", "glp", "recq"}
     assert found["metrics"]["c_dm"] is None  # not defined for anatomised tables
     assert found["metrics"]["recq"] >= 0
