@@ -15,10 +15,9 @@ from sfumato.models import SetAnonymity, SetDiversity
 from sfumato.release import Manifest, Release
 from sfumato.release.households import counts_households
 from sfumato.release.transitions import is_randomised
-from sfumato.schema.attribute import Role
+from sfumato.schema.attribute import SECRET_ROLES
 
 _OF_SIZES = (SetDiversity.name, SetAnonymity.name)
-_SECRET = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
 
 
 def audit(release: Release | str | PathLike[str]) -> AuditReport:
@@ -111,7 +110,7 @@ def _remarks(manifest: Manifest, verdicts: tuple[Verdict, ...]) -> list[str]:
         "protected"
         for entry in manifest.attributes
         if (manifest.layout in ("local", "anatomized", "sliced", "sets") or is_randomised(manifest))
-        and entry.role in _SECRET
+        and entry.role in SECRET_ROLES
         and entry.name not in [verdict.claim.get("attribute") for verdict in verdicts]
     ]
     # rating deals records into groups, so that its sets hold for people who know the shares, too

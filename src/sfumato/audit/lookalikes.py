@@ -9,17 +9,15 @@ import pyarrow as pa
 from sfumato.audit.coded import coded
 from sfumato.release import Release
 from sfumato.release.dtypes import is_text
-from sfumato.schema.attribute import Role
+from sfumato.schema.attribute import SECRET_ROLES
 from sfumato.schema.lookalikes import count_lookalikes
-
-_SECRET = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
 
 
 def spelt_in_several_ways(release: Release) -> list[str]:
     """Return a line on every secret attribute some of whose texts look alike."""
     found = []
     for entry in release.manifest.attributes:
-        if entry.role in _SECRET:
+        if entry.role in SECRET_ROLES:
             many = count_lookalikes(_texts(release, entry.name))
             if many:
                 found.append(

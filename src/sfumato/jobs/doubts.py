@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.release import Release
 from sfumato.schema import Hierarchy, Kind, Role, Schema
-from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.schema.attribute import RESERVED_SUFFIX, SECRET_ROLES
 from sfumato.schema.distinct import count_codes
 from sfumato.schema.lookalikes import count_lookalikes
 from sfumato.table import Table
@@ -25,7 +25,6 @@ _WIDER_BUCKETS = "a larger `l` makes them wider, and `t` deals each from the who
 
 
 # By attribute: whether buckets are meant, in how many of them values nearly agree, and how many.
-_SECRET = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
 NarrowPlaces = dict[str, tuple[bool, int, int]]
 
 
@@ -93,7 +92,7 @@ def wrong_intervals(table: Table) -> list[str]:
 def look_alike(table: Table) -> list[str]:
     """Return a warning for every secret attribute that has texts which a reader takes for one."""
     warnings = []
-    for column in (c for c in table.columns if c.attribute.role in _SECRET):
+    for column in (c for c in table.columns if c.attribute.role in SECRET_ROLES):
         if pa.types.is_string(column.values.type):
             many = count_lookalikes(column.values.to_pylist())
             if many:

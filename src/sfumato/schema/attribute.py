@@ -26,6 +26,10 @@ class Role(StrEnum):
     INSENSITIVE = "insensitive"
 
 
+# Roles of attributes whose cells are, or may be, what somebody keeps to themselves.
+SECRET_ROLES = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
+
+
 class Kind(StrEnum):
     """How the values of an attribute relate to each other."""
 

@@ -11,13 +11,14 @@ from typing import Any, Final
 from sfumato.errors import SfumatoError
 from sfumato.predicates.flags import check_rule
 from sfumato.schema import Kind, Role, Schema
+from sfumato.schema.attribute import SECRET_ROLES
 from sfumato.web.attribute_form import MoreForm
 from sfumato.web.forms import Form
 from sfumato.web.hierarchy_levels import attribute_of
 from sfumato.web.policy_form import PolicyForm
 
 # Whose cells are secret, all or some: these have an `l` or `t` of their own.
-SECRET: Final = (Role.SENSITIVE, Role.SEMI_SENSITIVE, Role.SENSITIVE_QUASI_IDENTIFIER)
+SECRET: Final = SECRET_ROLES
 Problems = dict[tuple[int, str], str]
 
 
