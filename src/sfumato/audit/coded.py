@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.schema.chunks import one_array
+from sfumato.schema.chunks import codes_of, one_array
+from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import comparable_type
 
 Codes = npt.NDArray[np.int32]
@@ -43,12 +44,15 @@ def coded(column: pa.ChunkedArray) -> Coded:
     array = one_array(column)
     if pa.types.is_null(array.type):
         return Coded(np.zeros(len(array), dtype=np.int32), pa.nulls(0))
+    if pa.types.is_integer(array.type):
+        found = distinct(column, "")  # much quicker than by hashing
+        return Coded(found.codes, found.values)
     if not pa.types.is_dictionary(array.type):
         array = comparable(array)
         if pa.types.is_floating(array.type):
             array = pc.add(array, pa.scalar(0.0, array.type))
         array = array.dictionary_encode()
-    codes = array.indices.fill_null(len(array.dictionary)).to_numpy(zero_copy_only=False)
+    codes = codes_of(array.indices, len(array.dictionary))
     return Coded(np.asarray(codes, dtype=np.int32), array.dictionary)
 
 

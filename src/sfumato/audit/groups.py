@@ -39,22 +39,25 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
 
     Refuses (ReleaseDamaged) group ids that do not run from 1 without a gap, and counts below 1.
     """
-    groups = _numbers(table, "group")
+    groups = _numbers(table, "group").astype(np.int64)
     groups -= 1
-    counted = "count" in table.column_names
-    # without counts a single number stands for all of them
-    counts = _numbers(table, "count") if counted else ones(len(groups))
-    if len(counts) and counts.min() < 1:
-        raise ReleaseDamaged(f"table '{name}' has a count below 1")
-    if counted and counts.max(initial=1) == 1:
-        counts = ones(len(groups))
+    # without counts, or where all are 1, a single number stands for all of them
+    counts = ones(len(groups))
+    counted = False
+    if "count" in table.column_names:
+        stated = _numbers(table, "count")
+        if len(stated) and stated.min() < 1:
+            raise ReleaseDamaged(f"table '{name}' has a count below 1")
+        if counted := bool(stated.max(initial=1) > 1):
+            counts = stated.astype(np.int64)
     # Compared first: a wild id must not make room for that many groups.
     dense = not len(groups) or (groups.min() == 0 and groups.max() < len(groups))
     sizes = np.bincount(groups) if dense else np.zeros(1, dtype=np.int64)
     if not sizes.all():
         raise ReleaseDamaged(f"table '{name}': group ids do not run from 1 without a gap")
     if counted:
-        sizes = np.bincount(groups, weights=counts).astype(np.int64)
+        several = np.flatnonzero(counts > 1)  # often few
+        np.add.at(sizes, groups[several], counts[several] - 1)
     return GroupedTable(name, groups, counts, sizes, columns)
 
 
@@ -121,6 +124,24 @@ def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:
     return np.asarray(np.minimum.reduceat(found.counts, found.offsets[:-1]))
 
 
+def most_alike(table: GroupedTable) -> Ints:
+    """Return for each group how many share its commonest combination of cells."""
+    found = np.ones(len(table.sizes), dtype=np.int64)
+    several = np.flatnonzero(table.counts > 1)  # mostly few, and this takes its time
+    np.maximum.at(found, table.groups[several], table.counts[several])
+    return found
+
+
+def fewest_alike(table: GroupedTable) -> Ints:
+    """Return for each group how many share its rarest combination of cells."""
+    found = table.sizes.copy()
+    is_one = table.counts == 1
+    found[table.groups[is_one]] = 1
+    several = np.flatnonzero(~is_one)
+    np.minimum.at(found, table.groups[several], table.counts[several])
+    return found
+
+
 def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
     """Return a number a row, equal where the cells are, and one that is above all of them."""
     columns = [table.columns[name] for name in names]
@@ -132,6 +153,5 @@ def ones(rows: int) -> Ints:
     return np.broadcast_to(np.int64(1), rows)
 
 
-def _numbers(table: pa.Table, name: str) -> Ints:
-    column = one_array(table[name])
-    return np.array(column.to_numpy(zero_copy_only=False), dtype=np.int64)
+def _numbers(table: pa.Table, name: str) -> npt.NDArray[np.integer[Any]]:
+    return np.asarray(one_array(table[name]).to_numpy(zero_copy_only=False))

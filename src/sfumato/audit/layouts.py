@@ -18,7 +18,9 @@ from sfumato.audit.groups import (
     check_distinct,
     check_means,
     check_sizes,
+    fewest_alike,
     grouped,
+    most_alike,
     smallest_crowds,
 )
 from sfumato.audit.local import examine_local
@@ -106,15 +108,14 @@ def _anatomized(release: Release) -> Evidence:
         tables.append(reader.without_known(table))  # one table's cells at a time are in memory
     check_sizes(tables, release.manifest.rows)
     evidence = reader.evidence(tables)
-    crowds = evidence.sizes.copy()
+    crowds = evidence.sizes
     quasi = [table for table in tables if table.name.startswith("qi_")]
-    repeats = np.zeros((len(quasi), len(crowds)), dtype=np.int64)
-    for i, table in enumerate(quasi):
+    repeats = [most_alike(table) for table in quasi]
+    for table in quasi:
         # Where people have several rows, those of one combination may all be one person's.
-        alike = np.ones_like(table.counts) if evidence.note else table.counts
-        np.minimum.at(crowds, table.groups, alike)
-        np.maximum.at(repeats[i], table.groups, table.counts)
-    return replace(evidence, crowds=crowds, repeats=repeats if quasi else None)
+        fewest = np.ones_like(crowds) if evidence.note else fewest_alike(table)
+        crowds = np.minimum(crowds, fewest)
+    return replace(evidence, crowds=crowds, repeats=np.array(repeats) if quasi else None)
 
 
 def _sliced(release: Release) -> Evidence:

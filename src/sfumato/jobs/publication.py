@@ -146,4 +146,4 @@ def with_declared(release: Release, rules: Policy, withheld: int) -> Release:
             "suppressed_by_value": manifest.suppressed_by_value or withheld > 0,
         }
     )
-    return Release(updated, release.tables, release.hierarchies)
+    return release.restated(updated)

@@ -53,7 +53,7 @@ def with_recoding(release: Release, steps: Steps, schema: Schema) -> Release:
         return release
     manifest = release.manifest
     updated = manifest.model_copy(update={"parameters": {**manifest.parameters, PARAMETER: words}})
-    return Release(updated, release.tables, release.hierarchies)
+    return release.restated(updated)
 
 
 def refuse_other_steps(earlier: Release, steps: Steps, schema: Schema) -> None:

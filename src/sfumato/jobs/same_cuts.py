@@ -142,7 +142,7 @@ def applied(
     manifest = release.manifest.model_copy(
         update={"suppressed": len(withheld), "suppressed_by_value": by_value}
     )
-    return Release(manifest, release.tables, release.hierarchies), withheld
+    return release.restated(manifest), withheld
 
 
 def _published(
@@ -195,7 +195,7 @@ def _recounted(release: Release) -> Release:
     counts = {"total": sum(by.values()), "by": by}
     parameters = {**manifest.parameters, SUPPRESSED_CELLS: counts}
     updated = manifest.model_copy(update={"parameters": parameters})
-    return Release(updated, release.tables, release.hierarchies)
+    return release.restated(updated)
 
 
 def _parameters(earlier: Release, suppression: float) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
@@ -22,6 +24,7 @@ from sfumato.models.statistics import GroupStatistics, Total
 # Far above any table, far below where a product of a count and a parameter would overflow.
 LARGEST = 2**31 - 1
 FINEST_SHARE = 10**9
+_FEW = 1 << 16  # groups, for which no thread is worth while
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -82,16 +85,33 @@ class BoundModel:
         """Return for every group whether the model holds."""
         if self.rule.kind == kernels.K_ANONYMITY:  # without compiling any kernel
             return statistics.sizes >= self.rule.whole
-        return np.asarray(kernels.holds_each(self.rule, *self._arguments(statistics)))
+        found: npt.NDArray[np.bool_] = self._of_groups(kernels.holds_each, statistics)
+        return found
 
     def levels(self, statistics: GroupStatistics) -> Reals:
         """Return the level that every group reaches: a size, an l, a distance, a share."""
-        return np.asarray(kernels.level_each(self.rule, *self._arguments(statistics)))
+        found: Reals = self._of_groups(kernels.level_each, statistics)
+        return found
 
     def worst(self, statistics: GroupStatistics) -> float:
         """Return the level of the least protected group."""
         levels = self.levels(statistics)
         return float(levels.min() if self.model.at_least else levels.max())
+
+    def _of_groups(self, kernel: Callable[..., Any], statistics: GroupStatistics) -> Any:
+        """Return what a kernel finds of every group; many groups are shared out to threads."""
+        sizes, offsets, codes, counts, present = self._arguments(statistics)
+        step = max(_FEW, -(-len(sizes) // (os.cpu_count() or 1)))
+
+        def found(start: int) -> Any:
+            own = slice(start, start + step)
+            ends = offsets[start : start + step + 1]
+            return kernel(self.rule, sizes[own], ends, codes, counts, present[own])
+
+        if len(sizes) <= step:
+            return np.asarray(found(0))
+        with ThreadPoolExecutor() as threads:
+            return np.concatenate(list(threads.map(found, range(0, len(sizes), step))))
 
     def _arguments(self, statistics: GroupStatistics) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         # kernels are compiled anew for arrays that cannot be written to

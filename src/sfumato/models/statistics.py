@@ -37,12 +37,12 @@ class Histogram:
     def count(
         cls,
         groups: npt.NDArray[np.integer[Any]],
-        codes: npt.NDArray[np.integer[Any]],
+        values: npt.NDArray[np.integer[Any]],
         counts: Ints | None,
         group_count: int,
         null_code: int,
     ) -> Histogram:
-        """Return the histogram of (group, code, count) entries, each entry other people.
+        """Return the histogram of (group, value, count) entries, each entry other people.
 
         Without counts, each entry is one of them.
 
@@ -54,7 +54,7 @@ class Histogram:
         width = null_code + 1
         keys = groups.astype(np.int64)
         keys *= width
-        keys += codes
+        keys += values
         if counts is not None and _is_mostly_one(counts):
             # keys that nothing has to follow are sorted several times faster
             keys = keys if len(keys) == counts.sum() else np.repeat(keys, counts)
@@ -69,9 +69,10 @@ class Histogram:
         offsets = np.zeros(group_count + 1, np.int64)
         np.cumsum(np.bincount(owners, minlength=group_count), out=offsets[1:])
         owners *= width
-        keys -= owners
-        known = np.concatenate([[0], np.cumsum(np.where(keys != null_code, summed, 0))])
-        return cls(offsets, keys, summed, known[offsets[1:]] - known[offsets[:-1]])
+        codes = np.subtract(keys, owners, out=owners)
+        known = np.zeros(len(codes) + 1, np.int64)
+        np.cumsum(summed * (codes != null_code), out=known[1:])
+        return cls(offsets, codes, summed, known[offsets[1:]] - known[offsets[:-1]])
 
     def equals(self, other: Histogram) -> bool:
         """Return whether two histograms count the same."""
@@ -102,7 +103,11 @@ def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
     if counts is None:
-        return keys[starts], np.diff(starts, append=len(keys))
+        if len(starts) == len(keys):
+            return keys, np.ones(len(keys), np.int64)
+        ends = np.append(starts[1:], len(keys))
+        ends -= starts
+        return keys[starts], ends
     return keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 

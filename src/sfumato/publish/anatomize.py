@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
-from math import prod
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -16,13 +16,17 @@ import pyarrow as pa
 
 from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe
-from sfumato.publish.exact import exact_column
+from sfumato.publish.exact import SortedDictionary, exact_column, is_text, spelled, typed_column
 from sfumato.release import TableEntry
+from sfumato.schema.distinct import count_codes
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK, packed
+from sfumato.table.permutation import permutation
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+
+_HELD = 1024  # keys that stay in the cache while their codes are read off
 
 
 def anatomized_tables(
@@ -46,11 +50,11 @@ def anatomized_tables(
         *((f"sensitive_{i}", [c]) for i, c in enumerate(table.sensitive, start=1)),
         *((f"kept_{i}", [c]) for i, c in enumerate(table.kept, start=1)),
     ]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with ThreadPoolExecutor(os.cpu_count()) as threads, ThreadPoolExecutor(1) as drawing:
         found = list(threads.map(partial(_distinct, ids), (part for _, part in named)))
         # drawn one after the other, so that what is drawn depends on no thread
-        orders = [rng.permutation(len(each.counts)) for each in found]
-        tables = list(threads.map(_table, found, orders))
+        orders = drawing.map(partial(permutation, rng), (len(each.counts) for each in found))
+        tables = [_table(each, order, threads) for each, order in zip(found, orders, strict=True)]
     return Published(
         "anatomized",
         {name: made for (name, _), made in zip(named, tables, strict=True)},
@@ -65,51 +69,42 @@ def anatomized_tables(
 
 
 class _Distinct(NamedTuple):
-    """The distinct combinations of codes: packed into keys by `widths`, or at some of the rows."""
+    """The distinct combinations of codes: packed into keys, `bits` a code, or at some rows."""
 
     columns: Sequence[Column]
     parts: Sequence[Codes]
     counts: Codes
     keys: Ints | None
     rows: Ints | None
-    widths: Sequence[int]
+    bits: Sequence[int]
 
 
 def _distinct(ids: Codes, columns: Sequence[Column]) -> _Distinct:
     """Return each distinct combination of codes in a group."""
     parts = [ids, *(column.codes for column in columns)]
+    bits = [int(part.max(initial=0)).bit_length() for part in parts]
     # one sort of packed keys needs a fraction of the memory of a hash table of rows
-    keys = packed(parts)
-    widths = [int(part.max(initial=0)) + 1 for part in parts]
-    if prod(widths) <= np.iinfo(np.int64).max:
+    if sum(bits) < 64:
         # keys alone are sorted several times faster than rows by their keys, and say all there is
-        keys = np.asarray(pl.Series(keys).sort().to_numpy())
+        keys = np.asarray(pl.Series(_packed_by_bits(parts, bits)).sort().to_numpy())
         starts, counts = _runs(keys)
         keys = keys if len(starts) == len(keys) else keys[starts]
-        return _Distinct(columns, parts, counts, keys, None, widths)
+        return _Distinct(columns, parts, counts, keys, None, bits)
+    keys = packed(parts)
     rows = np.argsort(keys)
     starts, counts = _runs(keys[rows])
-    return _Distinct(columns, parts, counts, None, rows[starts], widths)
+    return _Distinct(columns, parts, counts, None, rows[starts], bits)
 
 
-def _table(found: _Distinct, order: Ints) -> pa.Table:
-    """Return the combinations with their counts, in the given order."""
-    if found.keys is not None:
-        codes = _unpacked(found.keys, order, found.widths)
-    else:
-        assert found.rows is not None
-        first = found.rows[order]
-        codes = [part[first] for part in found.parts]
-    return pa.table(
-        {
-            "group": codes[0],
-            **{
-                column.name: exact_column(column, own)
-                for column, own in zip(found.columns, codes[1:], strict=True)
-            },
-            "count": found.counts[order],
-        }
-    )
+def _packed_by_bits(parts: Sequence[Codes], bits: Sequence[int]) -> Ints:
+    """Return one number a row, in the order of the codes, each code in so many bits of it."""
+    keys = np.zeros(len(parts[0]), np.int64)
+    for start in range(0, len(keys), BLOCK):
+        key = keys[start : start + BLOCK]
+        for part, width in zip(parts, bits, strict=True):
+            key <<= width
+            key |= part[start : start + BLOCK]
+    return keys
 
 
 def _runs(keys: Ints) -> tuple[Ints, Codes]:
@@ -117,22 +112,96 @@ def _runs(keys: Ints) -> tuple[Ints, Codes]:
     is_first = np.ones(len(keys), np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
-    return starts, np.diff(starts, append=len(keys)).astype(np.int32)
+    ends = np.append(starts[1:], len(keys))
+    return starts, np.subtract(ends, starts, dtype=np.int32, casting="unsafe")
 
 
-def _unpacked(keys: Ints, order: Ints, widths: Sequence[int]) -> list[Codes]:
-    """Return the codes that were packed into keys, the keys taken in an order.
+def _table(found: _Distinct, order: Ints, threads: Executor) -> pa.Table:
+    """Return the combinations with their counts, in the given order."""
+    if found.keys is None:
+        assert found.rows is not None
+        first = found.rows[order]
+        cells = [exact_column(c, c.codes[first]) for c in found.columns]
+        group, counts = found.parts[0][first], found.counts[order]
+    else:
+        texts = [_dictionary(column) if is_text(column) else None for column in found.columns]
+        places = [None if each is None else each.place for each in texts]
+        group, *codes, counts = _unpacked(found, order, places, threads)
+        cells = [
+            typed_column(column, own) if each is None else each.column(own)
+            for column, each, own in zip(found.columns, texts, codes, strict=True)
+        ]
+    named = {column.name: own for column, own in zip(found.columns, cells, strict=True)}
+    return pa.table({"group": group, **named, "count": counts})
 
-    >>> keys = packed([np.array([1, 0]), np.array([2, 1])])
-    >>> [codes.tolist() for codes in _unpacked(keys, np.array([1, 0]), [2, 3])]
-    [[0, 1], [1, 2]]
+
+def _dictionary(column: Column) -> SortedDictionary:
+    return SortedDictionary.of(spelled(column), count_codes(column.codes, column.null_code + 1) > 0)
+
+
+def _unpacked(
+    found: _Distinct, order: Ints, places: Sequence[Codes | None], threads: Executor
+) -> Sequence[Codes]:
+    """Return the groups, the codes of each column and the counts, of keys taken in an order.
+
+    Where a column has `places`, these are returned instead of its codes.
     """
-    found = [np.empty(len(order), np.int32) for _ in widths]
-    for start in range(0, len(order), BLOCK):
-        block = slice(start, start + BLOCK)
-        rest = keys[order[block]]
-        for codes, width in zip(reversed(found), reversed(widths), strict=True):
-            above = rest // width
-            codes[block] = rest - above * width
-            rest = above
-    return found
+    assert found.keys is not None
+    shifts = np.cumsum([0, *reversed(found.bits)])[-2::-1]
+    known = [np.zeros(0, np.int32) if each is None else each for each in (None, *places)]
+    first = np.cumsum([0, *map(len, known)])
+    # one array for all: what is compiled does not depend on how many columns there are
+    filled = np.empty((len(found.bits) + 1, len(order)), np.int32)
+    step = -(-len(order) // (os.cpu_count() or 1)) or 1
+    tasks = [
+        threads.submit(
+            _unpack,
+            found.keys,
+            found.counts,
+            order[start : start + step],
+            np.array(shifts, np.int64),
+            np.array([(1 << width) - 1 for width in found.bits], np.int64),
+            np.concatenate(known),
+            first,
+            filled[:, start : start + step],
+        )
+        for start in range(0, len(order), step)
+    ]
+    for task in tasks:
+        task.result()
+    return list(filled)
+
+
+@numba.njit(cache=True, nogil=True)
+def _unpack(
+    keys: Ints,
+    counts: Codes,
+    order: Ints,
+    shifts: Ints,
+    masks: Ints,
+    places: Codes,
+    first: Ints,
+    filled: Codes,
+) -> None:
+    """Fill a line for each code of the keys, and a last one with their counts.
+
+    Codes of column c are replaced by their `places` from `first[c]` on, if it has any.
+    """
+    held = np.empty(_HELD, np.int64)
+    for start in range(0, len(order), _HELD):
+        rows = order[start : start + _HELD]
+        for i in range(len(rows)):
+            held[i] = keys[rows[i]]
+        for column in range(len(shifts)):
+            line = filled[column, start : start + len(rows)]
+            shift, mask = shifts[column], masks[column]
+            own = places[first[column] : first[column + 1]]
+            if len(own) == 0:
+                for i in range(len(rows)):
+                    line[i] = held[i] >> shift & mask
+            else:
+                for i in range(len(rows)):
+                    line[i] = own[np.uint64(held[i] >> shift & mask)]
+        line = filled[len(shifts), start : start + len(rows)]
+        for i in range(len(rows)):
+            line[i] = counts[rows[i]]

@@ -14,6 +14,7 @@ import pyarrow as pa
 from sfumato.models import Model
 from sfumato.release import AttributeEntry, Manifest, Release, TableEntry
 from sfumato.schema.hierarchy import Hierarchy
+from sfumato.table.permutation import permutation
 from sfumato.version import __version__
 
 Codes = npt.NDArray[np.int32]
@@ -32,12 +33,12 @@ class Published:
 
 def random_ids(count: int, rng: np.random.Generator) -> Codes:
     """Return for each group a public number: dense from 1, in random order."""
-    return (rng.permutation(count) + 1).astype(np.int32)
+    return (permutation(rng, count) + 1).astype(np.int32)
 
 
 def shuffled(table: pa.Table, rng: np.random.Generator) -> pa.Table:
     """Return the rows in random order."""
-    return table.take(pa.array(rng.permutation(table.num_rows)))
+    return table.take(pa.array(permutation(rng, table.num_rows)))
 
 
 def assemble(

@@ -19,6 +19,7 @@ from sfumato.release import TableEntry, cells
 from sfumato.rows.diffgen import Node, has_splits
 from sfumato.schema.text import to_texts
 from sfumato.table import Column
+from sfumato.table.permutation import permutation
 from sfumato.table.stated import StatedColumn
 
 Ints = npt.NDArray[np.int64]
@@ -43,7 +44,7 @@ def counted_records(
     leaves, group_of_kind = np.unique(leaf_of_kind, return_inverse=True)
     public_ids = random_ids(len(leaves), rng)
     drawn = np.repeat(np.arange(len(kinds)), counts.ravel()[kinds])
-    drawn = drawn[rng.permutation(len(drawn))]
+    drawn = drawn[permutation(rng, len(drawn))]
     places = np.unravel_index(leaf_of_kind, counts.shape[:-1])
     columns: dict[str, pa.Array] = {"group": pa.array(public_ids[group_of_kind[drawn]])}
     entries, hierarchies = {}, {}

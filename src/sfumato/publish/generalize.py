@@ -46,7 +46,7 @@ class GeneralizedColumn:
         `codes` are the rows' as they stand in the table.
         """
         if self.is_exact:
-            return exact_column(self.column, codes[order])
+            return exact_column(self.column, codes, order)
         return dictionary_column(self.cell_of_group, self.texts, ids)
 
 

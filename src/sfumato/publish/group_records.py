@@ -16,6 +16,7 @@ from sfumato.publish.weights import add_weights
 from sfumato.release import AttributeEntry, TableEntry
 from sfumato.schema.attribute import Role
 from sfumato.table import Column, Groups, Table
+from sfumato.table.permutation import permutation
 
 # From a quasi-identifier to its cells, given each row's group and code, and its entry.
 Cells: TypeAlias = Callable[
@@ -31,7 +32,7 @@ def group_records(
     Hierarchies of quasi-identifiers are not published: no cell names a node of one.
     """
     public_ids = random_ids(groups.count, rng)
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     ids = groups.ids[order]
     columns: dict[str, pa.Array] = {"group": pa.array(public_ids[ids])}
     attributes, hierarchies = [], {}

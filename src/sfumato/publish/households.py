@@ -13,4 +13,4 @@ def with_households(release: Release, table: Table) -> Release:
         return release
     parameters = {**release.manifest.parameters, KEY: True}
     manifest = release.manifest.model_copy(update={"parameters": parameters})
-    return Release(manifest, release.tables, release.hierarchies)
+    return release.restated(manifest)

@@ -19,6 +19,8 @@ from sfumato.rows.masking import masked_column
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups, Table
+from sfumato.table.groups import sorted_rows
+from sfumato.table.permutation import permutation
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -57,7 +59,7 @@ def local_records(
     is `*`.
     """
     group_ids = random_ids(groups.count, rng)
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     columns: dict[str, pa.Array] = {"group": pa.array(group_ids[groups.ids[order]])}
     attributes, hierarchies = [], {}
     for column in table.columns:
@@ -95,7 +97,7 @@ def _cells(
         cells = generalized.of_rows(groups.ids[order], column.codes, order)
         return _Cells(cells, describe(column, generalized.named), generalized.labels)
     if sensitive is None:  # kept as insensitive
-        return _Cells(exact_column(column, column.codes[order]), describe(column), frozenset())
+        return _Cells(exact_column(column, column.codes, order), describe(column), frozenset())
     is_sensitive = np.zeros(len(column.codes), dtype=np.bool_)
     is_sensitive[sensitive.rows] = True
     permuted = _permuted(column, sensitive, rng)
@@ -108,7 +110,7 @@ def _cells(
     labels = generalized.labels | {spelled[code] for code in told.tolist()}
     entry = describe(column, named)
     if generalized.is_exact and not (withheld is not None and withheld.any()):
-        return _Cells(exact_column(column, permuted[order]), entry, labels)
+        return _Cells(exact_column(column, permuted, order), entry, labels)
     # one dictionary: generalised cells, exact sensitive values, and the withheld cell
     texts = [*generalized.texts, *(quote(text) for text in spelled), STAR]
     cell = generalized.cell_of_group[groups.ids].astype(np.int32)
@@ -117,15 +119,15 @@ def _cells(
     cell[is_sensitive] = exact[is_sensitive]
     if withheld is not None:
         cell[withheld] = len(texts) - 1
-    return _Cells(dictionary_column(cell[order], texts), entry, labels)
+    return _Cells(dictionary_column(cell, texts, order), entry, labels)
 
 
 def _permuted(column: Column, sensitive: Bucketed, rng: np.random.Generator) -> Codes:
     """Return the codes with sensitive ones permuted at random within their buckets."""
     ids = sensitive.buckets.ids
     one, other = (
-        shuffle[np.argsort(ids[shuffle], kind="stable")]
-        for shuffle in (rng.permutation(len(ids)), rng.permutation(len(ids)))
+        sorted_rows(shuffle, ids, sensitive.buckets.count)
+        for shuffle in (permutation(rng, len(ids)), permutation(rng, len(ids)))
     )
     codes = column.codes.copy()
     codes[sensitive.rows[one]] = column.codes[sensitive.rows[other]]

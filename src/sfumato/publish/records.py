@@ -21,6 +21,7 @@ from sfumato.publish.weights import add_weights
 from sfumato.release import TableEntry
 from sfumato.schema.attribute import Role
 from sfumato.table import Column, Groups, Table
+from sfumato.table.permutation import permutation
 
 
 def generalized_records(
@@ -41,7 +42,7 @@ def generalized_records(
         ids = np.repeat(np.arange(groups.count, dtype=np.int32), covered.shape[1])
         within = Groups(ids, groups.count)
     public_ids = random_ids(groups.count, rng)
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     ids = groups.ids[order]
     cells: dict[str, Callable[[], pa.Array]] = {"group": lambda: pa.array(public_ids[ids])}
     cells |= {name: partial(tokens.take, pa.array(order)) for name, tokens in table.tokens.items()}
@@ -89,4 +90,4 @@ def generalized_records(
 
 
 def _in_order(column: Column, order: npt.NDArray[np.int64]) -> pa.Array:
-    return exact_column(column, column.codes[order])
+    return exact_column(column, column.codes, order)

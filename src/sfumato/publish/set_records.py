@@ -23,6 +23,7 @@ from sfumato.release.set_columns import code_type, refuse_too_many, set_column
 from sfumato.schema.attribute import Kind
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
+from sfumato.table.permutation import permutation
 
 Order = npt.NDArray[np.int64]
 
@@ -38,7 +39,7 @@ def set_records(
 
     *Source*: Sei et al., section V-B.
     """
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     generators = dict(zip(randomizations, split(rng, len(randomizations)), strict=True))
 
     def drawn(name: str) -> Sets:
@@ -74,7 +75,7 @@ def records_of_sets(table: Table, sets: Mapping[str, Sets], order: Order) -> Pub
             columns[column.name] = set_column(sets[column.name], column.values, missing)
             attributes.append(_entry(column))
             continue
-        columns[column.name] = exact_column(column, column.codes[order])
+        columns[column.name] = exact_column(column, column.codes, order)
         attributes.append(describe(column))
     names = tuple(column.name for column in table.columns)
     return Published(

@@ -16,7 +16,8 @@ from sfumato.publish.exact import exact_column
 from sfumato.publish.plausible import plausible_cells
 from sfumato.release import TableEntry
 from sfumato.table import Column, Groups, Table
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import sorted_rows
+from sfumato.table.permutation import permutation
 
 Ints = npt.NDArray[np.int64]
 
@@ -58,9 +59,9 @@ def sliced_records(
     and neither the order of the rows nor the numbers of the groups depend on the input's order.
     """
     public_ids = random_ids(groups.count, rng)
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     # row i of the release is place order[i] of the rows sorted by group
-    ids = np.sort(groups.ids)[order]
+    ids = np.repeat(np.arange(groups.count, dtype=np.int32), groups.sizes)[order]
     rows_of = {
         name: rows
         for block in block_names(table, blocks)
@@ -78,7 +79,7 @@ def sliced_records(
             if known == column.name
         }
         if not pairs:
-            cells[column.name] = exact_column(column, column.codes[rows])
+            cells[column.name] = exact_column(column, column.codes, rows)
             attributes.append(describe(column))
             continue
         cells[column.name], shown = plausible_cells(
@@ -100,5 +101,5 @@ def sliced_records(
 
 def _shuffled_within(groups: Groups, rng: np.random.Generator) -> Ints:
     """Return the rows sorted by group, in random order within each group."""
-    shuffled = rng.permutation(len(groups.ids))
-    return np.asarray(shuffled[counting_order(groups.ids[shuffled], groups.count)])
+    shuffled = permutation(rng, len(groups.ids))
+    return sorted_rows(shuffled, groups.ids, groups.count)

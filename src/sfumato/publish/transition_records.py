@@ -15,6 +15,7 @@ from sfumato.randomness import split
 from sfumato.release import TableEntry
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
+from sfumato.table.permutation import permutation
 
 
 def transition_records(
@@ -26,7 +27,7 @@ def transition_records(
     line more, a missing value is one too. Every cell is drawn on its own. There are no groups, and
     nothing is generalised, so no hierarchy is published.
     """
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     generators = dict(zip(matrices, split(rng, len(matrices)), strict=True))
     columns, attributes = {}, []
     for column in table.columns:

@@ -61,7 +61,7 @@ def comparable(release: Release, left_out: Sequence[str] = ()) -> Release:
     manifest = release.manifest
     parameters = {key: value for key, value in manifest.parameters.items() if key != PARAMETER}
     plain = manifest.model_copy(update={"parameters": parameters})
-    return Release(plain, release.tables, release.hierarchies)
+    return release.restated(plain)
 
 
 def _aligned(original: pa.Table, steps: Steps, left_out: Sequence[str], what: str) -> pa.Table:

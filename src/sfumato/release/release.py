@@ -50,6 +50,26 @@ class Release:
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "hierarchies", dict(self.hierarchies))
 
+    def restated(self, manifest: Manifest) -> Release:
+        """Return the same tables and hierarchies under a manifest that says other things of them.
+
+        Tables are looked through again only if the manifest describes their columns otherwise.
+        """
+        own = self.manifest
+        if (manifest.layout, manifest.attributes, manifest.tables) != (
+            (own.layout, own.attributes, own.tables)
+        ):
+            return Release(manifest, self.tables, self.hierarchies)
+        made = object.__new__(Release)
+        for name, value in (
+            ("manifest", manifest),
+            ("tables", self.tables),
+            ("hierarchies", self.hierarchies),
+            ("_kept", None),
+        ):
+            object.__setattr__(made, name, value)
+        return made
+
     def __repr__(self) -> str:
         """Say what it is without its cells: representations end up in tracebacks."""
         tables = ", ".join(f"{name}: {table.num_rows} rows" for name, table in self.tables.items())

@@ -18,7 +18,7 @@ from sfumato.release.dtypes import is_text
 from sfumato.release.manifest import Manifest, TableEntry
 from sfumato.release.set_columns import is_list, normal_sets
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.chunks import own_array
+from sfumato.schema.chunks import codes_of, own_array
 from sfumato.schema.distinct import count_codes
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -70,8 +70,7 @@ def _is_normal(coded: pa.DictionaryArray) -> bool:
     texts, indices = coded.dictionary, coded.indices
     if texts.null_count or not pc.all(pc.less(texts[:-1], texts[1:]), min_count=0).as_py():
         return False
-    codes = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return bool(count_codes(codes, len(texts) + 1)[:-1].all())
+    return bool(count_codes(codes_of(indices, len(texts)), len(texts) + 1)[:-1].all())
 
 
 def coded_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:

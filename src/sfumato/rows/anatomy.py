@@ -8,8 +8,10 @@ from sfumato.errors import ParameterError
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.rows.eligibility import refuse_infeasible, refuse_several_rows
+from sfumato.schema.distinct import count_codes
 from sfumato.table import Groups, Table
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import sorted_rows
+from sfumato.table.permutation import permutation, shuffled_where
 
 
 def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -> Groups:  # noqa: E741
@@ -28,17 +30,16 @@ def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -
     LUniqueGroups(attribute, l)  # refuses an l that is no whole number
     column = table[attribute]
     refuse_infeasible(table, [LDiversity(attribute, l)])
-    known = np.flatnonzero(column.codes != column.null_code)
-    if len(known) == 0:
+    is_known = column.codes != column.null_code
+    if not is_known.any():
         raise ParameterError(f"anatomy: every value of `{attribute}` is missing")
     ids = np.full(table.rows, -1, dtype=np.int32)
-    shuffled = known[rng.permutation(len(known))]
     # rows of one value lie together, in random order within it
-    rows = shuffled[counting_order(column.codes[shuffled], column.cardinality)]
-    counts = np.bincount(column.codes[known], minlength=column.cardinality).astype(np.int64)
+    rows = sorted_rows(shuffled_where(is_known, rng), column.codes, column.cardinality)
+    counts = count_codes(column.codes, column.cardinality + 1)[: column.cardinality]
     group_of, group_count = deal_unique(counts, l, rng)
     ids[rows] = group_of
     # in random order, or who shares a group would tell who stood how far apart in the input
     missing = rng.permutation(np.flatnonzero(ids < 0))
-    ids[missing] = np.resize(rng.permutation(group_count), len(missing))
+    ids[missing] = np.resize(permutation(rng, group_count), len(missing))
     return Groups(ids, group_count)

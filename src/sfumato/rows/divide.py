@@ -13,8 +13,10 @@ from sfumato.errors import Infeasible
 from sfumato.models.model import exact_share
 from sfumato.rows.anatomy import anatomy
 from sfumato.rows.refine import deal_missing, refine
+from sfumato.schema.distinct import count_codes
 from sfumato.table import Column, Groups, Table
-from sfumato.table.groups import counting_order, packed
+from sfumato.table.groups import packed, sorted_rows
+from sfumato.table.permutation import permutation, shuffled_where
 from sfumato.table.whole import Whole
 
 Codes = npt.NDArray[np.int32]
@@ -86,17 +88,16 @@ def divide_unique(
 
 def _rarest_first(column: Column, least: int, rng: np.random.Generator) -> Groups | None:
     """Return the groups of the paper's order, None where some rows find no group."""
-    known = np.flatnonzero(column.codes != column.null_code)
-    counts = np.bincount(column.codes[known], minlength=column.cardinality).astype(np.int64)
+    counts = count_codes(column.codes, column.cardinality + 1)[: column.cardinality]
     values = np.flatnonzero(counts)
     by_size = values[np.argsort(counts[values], kind="stable")]
     group_of, groups = _take_rarest(counts[by_size], least, rng)
     if groups == 0:
         return None
-    rank = np.empty(column.cardinality, np.int32)
+    rank = np.full(column.null_code + 1, -1, np.int32)
     rank[by_size] = np.arange(len(by_size), dtype=np.int32)
-    shuffled = known[rng.permutation(len(known))]
-    rows = shuffled[counting_order(rank[column.codes[shuffled]], len(by_size))]
+    ranks = rank[column.codes]
+    rows = sorted_rows(shuffled_where(ranks >= 0, rng), ranks, len(by_size))
     ids = np.full(len(column.codes), -1, np.int32)
     ids[rows] = group_of
     whole = Groups(np.zeros(len(ids), np.int32), 1)
@@ -164,7 +165,7 @@ def _divide_evenly(
     rng: np.random.Generator,
 ) -> Groups:
     """Return groups with about their share of every value: rows dealt in turn, value by value."""
-    shuffled = rng.permutation(len(columns[0].codes))
+    shuffled = permutation(rng, len(columns[0].codes))
     keys = packed([column.codes[shuffled] for column in columns])
     rows = shuffled[np.argsort(keys, kind="stable")]
     fewest = max(math.ceil(1 / exact_share(beta)) for beta, _ in asked)

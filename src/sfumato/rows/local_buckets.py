@@ -14,7 +14,8 @@ from sfumato.measures.counts import largest_of, total_of
 from sfumato.models.kernels import Rule, holds
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.table import Groups
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import sorted_rows
+from sfumato.table.permutation import permutation, shuffled_where
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -61,13 +62,11 @@ def _groups(
 ) -> Groups:
     """Return the buckets of all cells; `dealt` has those of the known cells in order of value."""
     ids = np.empty(len(codes), dtype=np.int32)
-    known = np.flatnonzero(codes != cardinality)
-    shuffled = known[rng.permutation(len(known))]
     # cells of one value lie together, in random order within it
-    ids[shuffled[counting_order(codes[shuffled], cardinality)]] = dealt
+    ids[sorted_rows(shuffled_where(codes != cardinality, rng), codes, cardinality)] = dealt
     # in random order, or who shares a bucket would tell who stood how far apart in the input
     missing = rng.permutation(np.flatnonzero(codes == cardinality))
-    ids[missing] = np.resize(rng.permutation(count), len(missing))
+    ids[missing] = np.resize(permutation(rng, count), len(missing))
     return Groups(ids, count)
 
 

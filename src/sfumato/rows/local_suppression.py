@@ -23,6 +23,7 @@ from sfumato.rows.suppression_kernel import (
 )
 from sfumato.table import Groups, Table
 from sfumato.table.groups import packed
+from sfumato.table.permutation import permutation
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -57,7 +58,7 @@ def local_suppression(table: Table, k: int, weights: Reals, *, rng: np.random.Ge
             f"local-suppression takes up to {MOST_ATTRIBUTES} quasi-identifiers, "
             f"and there are {len(columns)}; leave some out"
         )
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     keys = packed([column.codes for column in columns])[order]
     order = order[np.argsort(keys, kind="stable")]
     codes = np.stack([column.codes[order] for column in columns], axis=1)

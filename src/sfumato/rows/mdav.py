@@ -13,6 +13,7 @@ from sfumato.errors import Infeasible
 from sfumato.rows.mdav_kernel import group_points
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import packed
+from sfumato.table.permutation import permutation
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -44,7 +45,7 @@ def mdav(
     pattern = packed([each.astype(np.int64) for each in missing.T])
     _refuse_few(pattern, k)
     # equal rows in random order, and else by value: nothing depends on the order of the input
-    order = rng.permutation(table.rows)
+    order = permutation(rng, table.rows)
     keys = packed([pattern, *(column.codes for column in columns)])[order]
     by_value = np.argsort(keys, kind="stable")
     order, keys = order[by_value], keys[by_value]

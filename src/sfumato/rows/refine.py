@@ -22,7 +22,8 @@ from sfumato.rows.eligible_runs import (
 from sfumato.rows.refine_kernel import largest_runs, new_residues, refine_groups
 from sfumato.rows.refine_several import split_unique
 from sfumato.table import Groups, Table
-from sfumato.table.groups import counting_order, packed
+from sfumato.table.groups import counting_order, packed, sorted_rows
+from sfumato.table.permutation import permutation, shuffled_where
 
 
 def join_ineligible(
@@ -108,11 +109,11 @@ def _refine_one(
     rng: np.random.Generator,
 ) -> Groups:
     column = table[name]
-    known = np.flatnonzero(column.codes != column.null_code)
-    shuffled = known[rng.permutation(len(known))]
-    by_value = shuffled[counting_order(column.codes[shuffled], column.cardinality)]
-    rows = by_value[counting_order(groups.ids[by_value], groups.count)]
-    sizes = np.bincount(groups.ids[known], minlength=groups.count)
+    shuffled = shuffled_where(column.codes != column.null_code, rng)
+    by_value = sorted_rows(shuffled, column.codes, column.cardinality)
+    rows = sorted_rows(by_value, groups.ids, groups.count)
+    is_complete = len(rows) == table.rows
+    sizes = groups.sizes if is_complete else np.bincount(groups.ids[rows], minlength=groups.count)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     codes = column.codes[rows]
     largest = np.empty(groups.count, np.int64)
@@ -139,13 +140,13 @@ def deal_missing(groups: Groups, ids: npt.NDArray[np.int32], rng: np.random.Gene
     pairs = np.unique(packed([groups.ids[known], ids[known]]))
     shared = np.bincount(pairs % width, minlength=width) > 1
     pairs = pairs[~shared[pairs % width]]
-    pairs = pairs[rng.permutation(len(pairs))]
+    pairs = pairs[permutation(rng, len(pairs))]
     owner = (pairs // width).astype(np.int32)
     blocks = (pairs % width)[counting_order(owner, groups.count)]
     held = np.bincount(owner, minlength=groups.count)
     first = np.cumsum(held) - held
-    missing = missing[rng.permutation(len(missing))]
-    missing = missing[counting_order(groups.ids[missing], groups.count)]
+    missing = missing[permutation(rng, len(missing))]
+    missing = sorted_rows(missing, groups.ids, groups.count)
     group = groups.ids[missing]
     here = np.bincount(group, minlength=groups.count)
     turn = np.arange(len(missing)) - (np.cumsum(here) - here)[group]

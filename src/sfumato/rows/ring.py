@@ -9,6 +9,7 @@ from sfumato.errors import ParameterError
 from sfumato.rows.eligible_runs import refuse_ineligible
 from sfumato.table import Column, Groups
 from sfumato.table.groups import counting_order
+from sfumato.table.permutation import permutation
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,7 +38,7 @@ def rings(column: Column, groups: Groups, l: int, *, rng: np.random.Generator) -
     # by group, from its commonest value on; a value's rows together, in random order
     rank_of_pair = np.empty(len(pairs), np.int64)
     rank_of_pair[np.lexsort((-counts, group_of_pair))] = np.arange(len(pairs))
-    shuffled = rng.permutation(len(codes))
+    shuffled = permutation(rng, len(codes))
     rank = rank_of_pair[pair_of[shuffled]].astype(np.int32)
     rows = shuffled[counting_order(rank, len(pairs))]
     group = groups.ids[rows]

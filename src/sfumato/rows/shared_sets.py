@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.release.set_columns import code_type
 from sfumato.rows.bucket_rounds import rounds_of_largest
 from sfumato.table.groups import counting_order
+from sfumato.table.permutation import permutation
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -39,7 +40,7 @@ def shared_sets(
     """
     # which of two equally common values is taken first must not tell their places in the domain
     mixed = rng.permutation(size).astype(np.int32)[codes]
-    shuffled = rng.permutation(len(codes))
+    shuffled = permutation(rng, len(codes))
     # rows of one value lie together, in random order within it
     rows = shuffled[counting_order(mixed[shuffled], size)]
     counts = np.bincount(mixed, minlength=size).astype(np.int64)

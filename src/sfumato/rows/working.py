@@ -22,6 +22,7 @@ from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.feasible import Known, Sensitive, new_known
 from sfumato.rows.lanes import LANES
 from sfumato.table import Column, Groups, Table
+from sfumato.table.permutation import permutation
 
 Codes = npt.NDArray[np.int32]
 Scratch = TypeVar("Scratch")
@@ -156,5 +157,5 @@ def row_order(
     """Return the rows sorted by the groups of `within`, at random inside them if `rng` is given."""
     if rng is None:
         return None if within is None else within.order
-    order = rng.permutation(rows)
+    order = permutation(rng, rows)
     return order if within is None else order[np.argsort(within.ids[order], kind="stable")]

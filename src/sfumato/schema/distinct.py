@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import SchemaError
+from sfumato.schema.chunks import codes_of
 from sfumato.schema.kinds import comparable_type, value_type
 
 # How many times the number of rows a range of whole numbers may span to be counted by table.
@@ -156,7 +157,7 @@ def _count_dense(column: pa.ChunkedArray) -> Distinct | None:
     for raw in column.chunks:
         chunk = raw.cast(wide)
         part = slots[row : row + len(chunk)]
-        np.subtract(chunk.fill_null(low).to_numpy(), least, out=part, casting="unsafe")
+        np.subtract(codes_of(chunk, low), least, out=part, casting="unsafe")
         if chunk.null_count:
             part[chunk.is_null().to_numpy(zero_copy_only=False)] = span
         row += len(chunk)
@@ -201,7 +202,7 @@ def _join_dictionaries(
             dictionaries.append(chunk.dictionary)
             start, end = end, end + len(chunk.dictionary)
         part = slots[row : row + len(chunk)]
-        part[:] = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        part[:] = codes_of(chunk.indices, 0)
         part += start
         if chunk.indices.null_count:
             part[chunk.indices.is_null().to_numpy(zero_copy_only=False)] = -1
@@ -211,5 +212,5 @@ def _join_dictionaries(
 
 
 def _concatenate(chunks: list[pa.Array], null_code: int) -> npt.NDArray[np.int32]:
-    codes = [chunk.fill_null(null_code).to_numpy(zero_copy_only=False) for chunk in chunks]
-    return codes[0] if len(codes) == 1 else np.concatenate(codes)
+    codes = [codes_of(chunk, null_code) for chunk in chunks]
+    return np.asarray(codes[0] if len(codes) == 1 else np.concatenate(codes), np.int32)

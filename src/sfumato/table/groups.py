@@ -109,6 +109,28 @@ def counting_order(codes: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.i
     return order
 
 
+@numba.njit(cache=True, nogil=True)
+def sorted_rows(
+    rows: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], count: int
+) -> npt.NDArray[np.int64]:
+    """Return the rows sorted by their code (0 to count - 1), as they stand within a code.
+
+    >>> sorted_rows(np.array([2, 1, 0]), np.array([1, 0, 1], np.int32), 2)
+    array([1, 2, 0])
+    """
+    place = np.zeros(count + 1, np.int64)
+    for row in rows:
+        place[codes[row] + 1] += 1
+    for code in range(count):
+        place[code + 1] += place[code]
+    found = np.empty(len(rows), np.int64)
+    for row in rows:
+        code = codes[row]
+        found[place[code]] = row
+        place[code] += 1
+    return found
+
+
 def packed(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.int64]:
     """Return one number a row, in the order of the codes: equal where every column agrees.
 

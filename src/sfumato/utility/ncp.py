@@ -20,7 +20,7 @@ from sfumato.release.cells import Exact, Node, Null, Range, Star, ValueSet, pars
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
-from sfumato.schema.chunks import one_array
+from sfumato.schema.chunks import codes_of, one_array
 from sfumato.schema.distinct import count_codes
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.text import to_texts
@@ -135,7 +135,7 @@ def _column_loss(cells: pa.ChunkedArray, column: Column, listed: Sequence[str]) 
     # by code: the texts of all rows may be more than an Arrow array holds
     coded = one_array(cells.unify_dictionaries())
     texts = coded.dictionary.to_pylist()
-    codes = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    codes = codes_of(coded.indices, len(texts))
     often = count_codes(codes, len(texts) + 1)[:-1]
     texts = [text for text, count in zip(texts, often, strict=True) if count]
     counts = often[often > 0].tolist()
