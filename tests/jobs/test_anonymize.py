@@ -238,7 +238,7 @@ def test_an_interrupt_leaves_nothing_behind(patients, policy, tmp_path, monkeypa
 
     path = policy()
     before = sorted(p.name for p in tmp_path.iterdir())
-    monkeypatch.setattr("sfumato.release.files._write", interrupt)
+    monkeypatch.setattr("sfumato.release.files.write_manifest", interrupt)
     with pytest.raises(KeyboardInterrupt):
         anonymize(patients, path, tmp_path / "out", record=tmp_path / "record.json")
     assert sorted(p.name for p in tmp_path.iterdir()) == before
@@ -307,10 +307,22 @@ def test_a_release_that_its_own_audit_refuses_is_not_written(
         manifest = release.manifest.model_copy(update={"guarantees": claims})
         return type(release)(manifest, release.tables, release.hierarchies)
 
+    seen = []
+
+    def looking(release):
+        seen.extend(path.name for path in tmp_path.rglob("*"))
+        return audit(release)
+
     monkeypatch.setattr(Mondrian, "release", boastful)
+    monkeypatch.setattr("sfumato.jobs.publication.audit", looking)
+    path = policy()
+    before = sorted(tmp_path.iterdir())
     with pytest.raises(ClaimBroken, match="nothing was written"):
-        anonymize(patients, policy(), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+        anonymize(patients, path, tmp_path / "out")
+    assert sorted(tmp_path.iterdir()) == before
+    # tables are written meanwhile, out of sight, and no manifest makes a release of them
+    assert any(name.startswith(".out.tmp-") for name in seen)
+    assert "manifest.json" not in seen
 
 
 def lone_flags(folder, method="{name: lgb, k: 3, l: 2}"):

@@ -316,15 +316,15 @@ def test_all_tables_are_written_or_none(place, monkeypatch, force, fault):
         run()
     before = everything(place / "linked") if force else None
     names = sorted(path.name for path in place.iterdir())
-    save, calls = Release.save, []
+    saving, calls = Release.saving, []
 
     def failing(self, *args, **kwargs):
         calls.append(1)
         if len(calls) == 2:
             raise fault
-        return save(self, *args, **kwargs)
+        return saving(self, *args, **kwargs)
 
-    monkeypatch.setattr(Release, "save", failing)
+    monkeypatch.setattr(Release, "saving", failing)
     expected = InputError if isinstance(fault, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         run(force=force, key=bytes(range(8, 48)))

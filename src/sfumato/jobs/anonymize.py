@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from sfumato.jobs.publication import (
     place_of,
     refuse_occupied,
     refuse_own_fault,
-    save,
+    saving,
     with_declared,
     withheld_cells,
 )
@@ -130,40 +131,46 @@ def anonymize(
         if not against:
             release = publish(method)
         give_back()  # what the method worked on
-        with stages.stage("auditing"):
-            refuse_own_fault(release)
-        with stages.stage("measuring"):
-            loss = ncp(release, table) if has_ncp(release) else None
-            warnings += (
-                *rules.warnings(is_test=randomness.is_test),
-                *wrong_intervals(table),
-                *look_alike(table),
-                *narrow_groups(release, table),
-                *about_pseudonyms(schema),
-                *about_loss(release.manifest, loss),
-                *_about_withheld(len(withheld)),
-                *_about_outliers(release.manifest, len(withheld)),
-            )
-        suppressed_rows: list[int] = (withheld + 1).tolist()
-        if record_path is not None and release.manifest.suppressed > len(withheld):
-            suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
+        written = saving(
+            release, path, rules, format=format, formula_guard=formula_guard, force=force
+        )
+        # whatever fails from here on, nothing of the release appears
+        with ExitStack() as open_release:
+            open_release.enter_context(written)
+            with stages.stage("auditing"):
+                refuse_own_fault(release)
+            with stages.stage("measuring"):
+                loss = ncp(release, table) if has_ncp(release) else None
+                warnings += (
+                    *rules.warnings(is_test=randomness.is_test),
+                    *wrong_intervals(table),
+                    *look_alike(table),
+                    *narrow_groups(release, table),
+                    *about_pseudonyms(schema),
+                    *about_loss(release.manifest, loss),
+                    *_about_withheld(len(withheld)),
+                    *_about_outliers(release.manifest, len(withheld)),
+                )
+            suppressed_rows: list[int] = (withheld + 1).tolist()
+            if record_path is not None and release.manifest.suppressed > len(withheld):
+                suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
 
-        def told() -> RunRecord:
-            return RunRecord(
-                data=os.fspath(data),
-                policy=os.fspath(policy),
-                release=os.fspath(out),
-                seed=randomness.key,
-                test=randomness.is_test,
-                timings=stages.timings,
-                warnings=warnings,
-                suppressed_rows=suppressed_rows,
-                withheld_cells=withheld_cells(release.manifest),
-            )
+            def told() -> RunRecord:
+                return RunRecord(
+                    data=os.fspath(data),
+                    policy=os.fspath(policy),
+                    release=os.fspath(out),
+                    seed=randomness.key,
+                    test=randomness.is_test,
+                    timings=stages.timings,
+                    warnings=warnings,
+                    suppressed_rows=suppressed_rows,
+                    withheld_cells=withheld_cells(release.manifest),
+                )
 
-        with stages.stage("writing"):
-            place.draft(told())
-            save(release, path, rules, format=format, formula_guard=formula_guard, force=force)
+            with stages.stage("writing"):
+                place.draft(told())
+                open_release.close()
         place.fill(told())
     if ledger_path is not None:
         enter(ledger_path, path, release.manifest)

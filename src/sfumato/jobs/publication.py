@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,8 +100,22 @@ def save(
     force: bool = False,
 ) -> None:
     """Write a release as its policy says, or otherwise where that is asked for."""
+    with saving(release, path, rules, format=format, formula_guard=formula_guard, force=force):
+        pass
+
+
+def saving(
+    release: Release,
+    path: Place,
+    rules: Policy,
+    *,
+    format: FileFormat | None,
+    formula_guard: bool | None,
+    force: bool = False,
+) -> AbstractContextManager[None]:
+    """Return a block during which a release is written; it appears when the block ends well."""
     output = rules.content.output
-    release.save(
+    return release.saving(
         path,
         format=format or output.format,
         force=force,
@@ -123,7 +138,7 @@ def group_count(release: Release) -> int:
     table = next((entry for entry in release.manifest.tables if entry.group), None)
     if table is None:
         return 0
-    return int(pc.count_distinct(release.tables[table.name]["group"]).as_py())
+    return pc.max(release.tables[table.name]["group"]).as_py() or 0  # they run from 1
 
 
 def withheld_cells(manifest: Manifest) -> int | None:

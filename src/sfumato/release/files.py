@@ -15,8 +15,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,49 @@ def save(
     Refuses (InputError) a folder that exists, unless `force` is given and it is a release.
     Equal releases give equal bytes.
     """
+    with saving(release, path, format=format, force=force, formula_guard=formula_guard):
+        pass
+
+
+@contextmanager
+def saving(
+    release: Release,
+    path: str | os.PathLike[str],
+    *,
+    format: FileFormat = "parquet",
+    force: bool = False,
+    formula_guard: bool = True,
+) -> Iterator[None]:
+    """Write a release as `save` does, its tables while the block runs, the rest when it ends well.
+
+    Whoever judges the release need not wait for the disk. Until the block has ended there is no
+    manifest, so what a killed run leaves is no release; if the block fails, nothing is left.
+    """
     if format not in ("parquet", "csv"):
         raise ParameterError("the format of a release is parquet or csv")
     target = Path(path)
     try:
-        with replacing(target, force=force, is_ours=is_release) as folder:
-            _write(release, folder, format, formula_guard)
+        with (
+            replacing(target, force=force, is_ours=is_release) as folder,
+            ThreadPoolExecutor(os.cpu_count()) as threads,
+        ):
+            written = [
+                threads.submit(
+                    _write_table,
+                    release.tables[entry.name],
+                    folder / f"{entry.name}.{format}",
+                    formula_guard,
+                )
+                for entry in release.manifest.tables
+            ]
+            try:
+                yield
+            except BaseException:
+                threads.shutdown(cancel_futures=True)
+                raise
+            for table in written:
+                table.result()
+            write_manifest(release.manifest, release.hierarchies, folder, format, formula_guard)
     except OSError as error:
         reason = error.strerror or "the file system refused"
         raise InputError(f"cannot write the release to '{target}': {reason}") from error
@@ -87,17 +125,11 @@ def load(path: str | os.PathLike[str]) -> Release:
 # Writing
 
 
-def _write(release: Release, folder: Path, format: FileFormat, formula_guard: bool) -> None:
-    def write(entry: TableEntry) -> None:
-        path = folder / f"{entry.name}.{format}"
-        if format == "csv":
-            _write_csv(release.tables[entry.name], path, formula_guard)
-        else:
-            _write_parquet(release.tables[entry.name], path)
-
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(write, release.manifest.tables))
-    write_manifest(release.manifest, release.hierarchies, folder, format, formula_guard)
+def _write_table(table: pa.Table, path: Path, formula_guard: bool) -> None:
+    if path.suffix == ".csv":
+        _write_csv(table, path, formula_guard)
+    else:
+        _write_parquet(table, path)
 
 
 def write_part(table: pa.Table, name: str, manifest: Manifest, path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -92,12 +93,30 @@ class Release:
         See `sfumato.release.files.save` and `sfumato.release.in_database.save`; in a database
         there are no formats.
         """
+        with self.saving(path, format=format, force=force, formula_guard=formula_guard):
+            pass
+
+    @contextmanager
+    def saving(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: FileFormat = "parquet",
+        force: bool = False,
+        formula_guard: bool = True,
+    ) -> Iterator[None]:
+        """Write the release as `save` does, but let it appear only when the block ends well.
+
+        Tables of a folder are written while the block runs, those of a database after it.
+        """
         from sfumato.release import files, in_database
 
-        if (address := Address.of(path)) is not None:
-            in_database.save(self, address, force=force)
+        if (address := Address.of(path)) is None:
+            with files.saving(self, path, format=format, force=force, formula_guard=formula_guard):
+                yield
             return
-        files.save(self, path, format=format, force=force, formula_guard=formula_guard)
+        yield
+        in_database.save(self, address, force=force)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Release:
