@@ -10,6 +10,11 @@ well, each step timed.
 
 from __future__ import annotations
 
+from sfumato.housekeeping import settle_in
+
+settle_in()  # as the command line does, before anything large is imported
+
+# ruff: noqa: E402
 import json
 import subprocess
 import sys
@@ -25,7 +30,6 @@ import pyarrow.parquet as pq
 from benchmarks.machine import ROOT, peak_bytes, resident_bytes
 from sfumato.answers import recq
 from sfumato.audit import audit
-from sfumato.cli import collect_rarely
 from sfumato.errors import SfumatoError
 from sfumato.jobs.anonymize import anonymize
 from sfumato.jobs.attack import attack
@@ -47,7 +51,6 @@ def measure(case: str, folder: Path, judged: bool = False) -> dict[str, Any]:
     source = folder / "data.parquet"
     with tempfile.TemporaryDirectory() as name:
         out = Path(name)
-        collect_rarely()  # as the command line does
         policy = folder / f"{case}.yaml"
         randomness = Randomness.test(_SEED)
         anonymize(folder / "few.parquet", policy, out / "warm", randomness=randomness)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
-# Modules and compiled kernels are hundreds of thousands of objects that live until the end: at the
-# usual rate, looking through them for garbage took a tenth of a run.
-_NEW_OBJECTS = 50_000
-
-
-def collect_rarely() -> None:
-    """Look for garbage in cycles less often than Python does by itself."""
-    gc.set_threshold(_NEW_OBJECTS, 20, 20)
+from sfumato.housekeeping import settle_in
 
 
 def main() -> None:
     """Run the command line and exit; Ctrl-C is one line even while modules load."""
-    collect_rarely()
+    if sys.argv[1:2] != ["serve"]:  # which goes on, and leaves the work to others
+        settle_in()
     try:
         from sfumato.cli.app import main as run
 
@@ -27,4 +20,4 @@ def main() -> None:
         sys.exit(130)
 
 
-__all__ = ["collect_rarely", "main"]
+__all__ = ["main"]

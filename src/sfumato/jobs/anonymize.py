@@ -14,7 +14,6 @@ from sfumato.io.read import open_table, read_table
 from sfumato.jobs.against import kept_apart
 from sfumato.jobs.doubts import about_pseudonyms, look_alike, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
-from sfumato.jobs.peak_memory import give_back
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import (
@@ -97,7 +96,6 @@ def anonymize(
         warnings += about_recoding(raw, rows, steps, schema)
         if not against:
             del raw
-        give_back()  # what reading took
         withheld = np.zeros(0, dtype=np.int64)
         if rules.content.on_infeasible == "suppress":
             with stages.stage("choosing rows to withhold"):
@@ -130,7 +128,6 @@ def anonymize(
         del rows
         if not against:
             release = publish(method)
-        give_back()  # what the method worked on
         written = saving(
             release, path, rules, format=format, formula_guard=formula_guard, force=force
         )

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.methods.slppa_parameters import Asked, rounded_up
 from sfumato.models import AlphaBetaGammaDelta
+from sfumato.models.association import Commonest
 from sfumato.models.counting import group_statistics, table_totals
 from sfumato.models.model import exact_share
 from sfumato.publish.anatomize import anatomized_tables
@@ -19,7 +19,7 @@ from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.divide import divide
-from sfumato.rows.eligible_runs import Values, largest_counts
+from sfumato.rows.eligible_runs import Values, counts_by_group
 from sfumato.rows.merge_groups import Limits, merge_groups
 from sfumato.table import Column, Groups, Table
 
@@ -54,7 +54,7 @@ def publish_associated(
         # whether gamma can be kept depends on who is dealt into which group
         groups = divide(table, shares, rng=division)
         groups = merge_groups(values, groups, limits, rng=merging)
-        refusal = _unkept(table, groups, largest_counts(values, groups)[: len(divided)], models)
+        refusal = _unkept(table, groups, values, models)
         if refusal is None:
             break
         refusals.append(refusal)
@@ -112,14 +112,21 @@ class _Refusal(NamedTuple):
 
 
 def _unkept(
-    table: Table,
-    groups: Groups,
-    repeats: npt.NDArray[np.int64],
-    models: Sequence[AlphaBetaGammaDelta],
+    table: Table, groups: Groups, values: Values, models: Sequence[AlphaBetaGammaDelta]
 ) -> _Refusal | None:
     """Return why groups do not keep the models, with what they reach; None if they do."""
     names = [model.attribute for model in models]
     totals = table_totals(table, names)
+    largest, known = counts_by_group(values, groups)
+    tables = len(largest) - len(models)
+    repeats = largest[:tables]
+    if table.units is None and all(
+        model.bind(totals).surely_hold(
+            Commonest(groups.sizes, repeats, known[tables + i], largest[tables + i])
+        )
+        for i, model in enumerate(models)
+    ):
+        return None
     statistics = group_statistics(table, groups, names, repeats)
     for model in models:
         bound = model.bind(totals)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from sfumato.errors import ParameterError
 from sfumato.models import kernels
@@ -34,6 +33,18 @@ class Reached(NamedTuple):
     beta: Reals
     gamma: Reals
     delta: Reals
+
+
+class Commonest(NamedTuple):
+    """What is commonest in each group: of `sizes` people, `repeats` by table share a combination.
+
+    Of the `present`, who have a sensitive value, `common` share one.
+    """
+
+    sizes: Ints
+    repeats: Ints
+    present: Ints
+    common: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +110,27 @@ class BoundAssociation(BoundModel):
 
     def holds(self, statistics: GroupStatistics) -> Bools:
         """Return for every group whether all four requirements hold, decided in whole numbers."""
+        assert isinstance(self.model, AlphaBetaGammaDelta)
+        histogram = statistics.histograms[self.model.attribute]
+        common = _largest(histogram, self.total.null_code)
+        known = Commonest(statistics.sizes, _repeats(statistics), histogram.present, common)
+        return self._rare_enough(known) & self._close(histogram, common, self.model.delta)
+
+    def surely_hold(self, known: Commonest) -> bool:
+        """Return whether all groups hold for what is commonest in them; False if that is open."""
+        assert isinstance(self.model, AlphaBetaGammaDelta)
+        fits = self._surely_close(known.common, known.present, self.model.delta)
+        return fits is not None and bool((fits & self._rare_enough(known)).all())
+
+    def _rare_enough(self, known: Commonest) -> Bools:
+        """Return which groups keep alpha, beta and gamma."""
         model = self.model
         assert isinstance(model, AlphaBetaGammaDelta)
-        histogram = statistics.histograms[model.attribute]
-        sizes, present = statistics.sizes, histogram.present
-        repeats, common = _repeats(statistics), _largest(histogram, self.total.null_code)
+        sizes, repeats, present, common = known
         fits = present > 0
         fits &= _at_most(repeats.max(axis=0), sizes, model.alpha)
         fits &= _at_most(common, present, model.beta)
-        fits &= _product_at_most(repeats, sizes, common, present, model.gamma)
-        return fits & self._close(histogram, model.delta)
+        return fits & _product_at_most(repeats, sizes, common, present, model.gamma)
 
     def levels(self, statistics: GroupStatistics) -> Reals:
         """Return how far each group uses up what is allowed: 1 where a requirement is just met."""
@@ -141,72 +163,90 @@ class BoundAssociation(BoundModel):
         for known, distances in self._last:
             if known is histogram:
                 return distances
-        entries = _Entries.of(histogram, self.total.null_code)
-        prior = self._prior()
-        farthest = np.append(prior, 0.0)[entries.absent(prior)]
-        share = entries.counts / np.maximum(histogram.present, 1)[entries.owner]
-        np.maximum.at(farthest, entries.owner, np.abs(share - prior[entries.codes]))
+        prior, null_code = np.append(self._prior(), 0.0), self.total.null_code
+        owner = _owners(histogram)
+        apart = histogram.counts / np.maximum(histogram.present, 1)[owner]
+        apart -= prior[histogram.codes]
+        np.abs(apart, out=apart)
+        apart[histogram.codes == null_code] = 0.0
+        missed = prior[_commonest_absent(histogram.codes, owner, prior, len(histogram.present))]
+        farthest = np.maximum(missed, _greatest(apart, histogram))
         self._last[:] = [(histogram, farthest)]
         return farthest
 
-    def _close(self, histogram: Histogram, delta: float) -> Bools:
+    def _surely_close(self, common: Ints, present: Ints, delta: float) -> Bools | None:
+        """Return which groups keep delta for sure, None where that says nothing of any.
+
+        Two shares of at most delta are no farther apart; rarely is there more to look at.
+        """
         limit, counts = exact_share(delta), self.total.counts[: self.total.null_code]
         most, whole = int(counts.max(initial=0)), int(counts.sum())
-        # two shares of at most delta are no farther apart; rarely is there more to look at
-        if most * limit.denominator <= limit.numerator * whole:
-            fits = _at_most(_largest(histogram, self.total.null_code), histogram.present, delta)
-            if fits.all():
-                return fits
+        if most * limit.denominator > limit.numerator * whole:
+            return None
+        return _at_most(common, present, delta)
+
+    def _close(self, histogram: Histogram, common: Ints, delta: float) -> Bools:
+        sure = self._surely_close(common, histogram.present, delta)
+        if sure is not None and sure.all():
+            return sure
         farthest = self._distances(histogram)
         fits = farthest <= delta
         near = np.abs(farthest - delta) <= _NEAR
         if near.any():
-            fits[near] = self._exactly_close(histogram, Fraction(str(delta)))[near]
+            fits[near] = self._exactly_close(histogram, near, Fraction(str(delta)))
         return np.asarray(fits)
 
-    def _exactly_close(self, histogram: Histogram, delta: Fraction) -> Bools:
-        """Return which groups keep delta, in whole numbers of any size."""
-        entries = _Entries.of(histogram, self.total.null_code)
+    def _exactly_close(self, histogram: Histogram, near: Bools, delta: Fraction) -> Bools:
+        """Return which of the groups that are near to it keep delta, in numbers of any size."""
+        owner = _owners(histogram)
+        chosen = near[owner] & (histogram.codes != self.total.null_code)
+        owner = (np.cumsum(near) - 1)[owner[chosen]]
+        codes, often = histogram.codes[chosen], histogram.counts[chosen].astype(object)
         counts = np.append(self.total.counts[: self.total.null_code], 0).astype(object)
         whole = int(counts.sum())
-        fits = counts[entries.absent(self._prior())] * delta.denominator <= delta.numerator * whole
-        present = histogram.present.astype(object)[entries.owner]
-        apart = np.abs(entries.counts.astype(object) * whole - counts[entries.codes] * present)
+        prior = np.append(self._prior(), 0.0)
+        lacking = _commonest_absent(codes, owner, prior, int(near.sum()))
+        fits = counts[lacking] * delta.denominator <= delta.numerator * whole
+        present = histogram.present[near].astype(object)[owner]
+        apart = np.abs(often * whole - counts[codes] * present)
         inside = apart * delta.denominator <= delta.numerator * present * whole
         fits = np.asarray(fits, dtype=np.bool_)
-        np.logical_and.at(fits, entries.owner, np.asarray(inside, dtype=np.bool_))
+        np.logical_and.at(fits, owner, np.asarray(inside, dtype=np.bool_))
         return fits
 
 
-class _Entries(NamedTuple):
-    """How many people of which group have which value, one entry a pair; none is missing."""
+def _owners(histogram: Histogram) -> Ints:
+    """Return the group of every entry."""
+    return np.repeat(np.arange(len(histogram.present)), np.diff(histogram.offsets))
 
-    owner: Ints
-    codes: Ints
-    counts: Ints
-    groups: int
 
-    @classmethod
-    def of(cls, histogram: Histogram, null_code: int) -> _Entries:
-        groups = len(histogram.present)
-        owner = np.repeat(np.arange(groups), np.diff(histogram.offsets))
-        known = histogram.codes != null_code
-        return cls(owner[known], histogram.codes[known], histogram.counts[known], groups)
+def _greatest(values: npt.NDArray[Any], histogram: Histogram) -> npt.NDArray[Any]:
+    """Return the greatest value of each group's entries, 0 for a group without any."""
+    found = np.zeros(len(histogram.present), values.dtype)
+    filled = np.flatnonzero(np.diff(histogram.offsets))
+    if len(filled):
+        found[filled] = np.maximum.reduceat(values, histogram.offsets[filled])
+    return found
 
-    def absent(self, prior: Reals) -> Ints:
-        """Return, by group, the commonest value that it lacks; one past the last if it has all."""
-        by_prior = np.argsort(-prior, kind="stable")
-        rank = np.empty(len(prior), np.int64)
-        rank[by_prior] = np.arange(len(prior))
-        # entries stand by group, so that only ranks change places: within each of them
-        owner, below = self.owner, self.owner * len(prior)
-        ranks = pl.Series(below + rank[self.codes]).sort().to_numpy() - below
-        held = np.bincount(owner, minlength=self.groups)
-        place = np.arange(len(owner)) - (np.cumsum(held) - held)[owner]
-        first_gap = held.copy()
-        off = ranks != place
-        np.minimum.at(first_gap, owner[off], place[off])
-        return np.asarray(np.append(by_prior, len(prior))[first_gap])
+
+def _commonest_absent(codes: Ints, owner: Ints, prior: Reals, groups: int) -> Ints:
+    """Return, by group, the commonest value that it lacks; the last code if it has all.
+
+    Entries are the codes that the groups of their `owner` have; the last code is that of a missing
+    value, and the last of the shares in the whole table (`prior`) is nobody's.
+    """
+    by_prior = np.append(np.argsort(-prior[:-1], kind="stable"), len(prior) - 1)
+    lacking = np.zeros(groups, np.int64)  # by rank
+    # few groups have the commonest, fewer of them the next: each round looks at those alone
+    for rank, code in enumerate(by_prior[:-1]):
+        has_it = np.zeros(groups, np.bool_)
+        has_it[owner[codes == code]] = True
+        lacking[has_it] = rank + 1
+        left = has_it[owner]
+        codes, owner = codes[left], owner[left]
+        if not len(owner):
+            break
+    return np.asarray(by_prior[lacking])
 
 
 def _repeats(statistics: GroupStatistics) -> Ints:
@@ -219,10 +259,7 @@ def _repeats(statistics: GroupStatistics) -> Ints:
 
 def _largest(histogram: Histogram, null_code: int) -> Ints:
     """Return how many people of each group share the commonest value."""
-    entries = _Entries.of(histogram, null_code)
-    largest = np.zeros(entries.groups, np.int64)
-    np.maximum.at(largest, entries.owner, entries.counts)
-    return largest
+    return _greatest(histogram.counts * (histogram.codes != null_code), histogram)
 
 
 def _at_most(counts: Ints, sizes: Ints, share: float) -> Bools:

@@ -6,7 +6,9 @@ than the rows that have a value, and some have one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numba
@@ -19,6 +21,8 @@ from sfumato.table import Column, Groups
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+
+_FEW = 32  # rows of a group, each of which is compared with every other
 
 
 class Values(NamedTuple):
@@ -83,25 +87,56 @@ def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
     Both are by attribute.
     """
     largest, known = np.zeros((2, len(values.of_row), groups.count), np.int64)
-    _count_groups(values, groups.order, groups.offsets, new_counter(values).counts, largest, known)
+    step = max(-(-groups.count // (os.cpu_count() or 1)), 1)
+    widest = int(groups.sizes.max(initial=0))
+    order, offsets = groups.order, groups.offsets
+
+    def count(first: int) -> None:
+        own, ends = slice(first, first + step), offsets[first : first + step + 1]
+        counts = np.zeros(len(values.attribute) if widest > _FEW else 0, np.int64)
+        held = np.empty(widest, np.int32)
+        _count_groups(values, order, ends, counts, held, largest[:, own], known[:, own])
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(count, range(0, groups.count, step)))
     return largest, known
 
 
 @numba.njit(cache=True, nogil=True)
 def _count_groups(
-    values: Values, order: Ints, offsets: Ints, counts: Ints, largest: Ints, known: Ints
+    values: Values,
+    order: Ints,
+    offsets: Ints,
+    counts: Ints,
+    held: Codes,
+    largest: Ints,
+    known: Ints,
 ) -> None:
     for attribute in range(len(values.of_row)):
         shown = values.of_row[attribute]
         for group in range(len(offsets) - 1):
+            size = 0
             for j in range(offsets[group], offsets[group + 1]):
                 value = shown[order[j]]
                 if value > 0:
-                    counts[value] += 1
-                    known[attribute, group] += 1
-                    largest[attribute, group] = max(largest[attribute, group], counts[value])
-            for j in range(offsets[group], offsets[group + 1]):
-                counts[shown[order[j]]] = 0
+                    held[size] = value
+                    size += 1
+            most = 0
+            if offsets[group + 1] - offsets[group] <= _FEW:
+                # values are compared with each other: counts of all there are do not stay at hand
+                for i in range(size):
+                    often = 1
+                    for j in range(i):
+                        often += held[j] == held[i]
+                    most = max(most, often)
+            else:
+                for i in range(size):
+                    counts[held[i]] += 1
+                    most = max(most, counts[held[i]])
+                for i in range(size):
+                    counts[held[i]] = 0
+            known[attribute, group] = size
+            largest[attribute, group] = most
 
 
 def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None:  # noqa: E741

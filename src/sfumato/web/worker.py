@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.errors import SfumatoError, place_of
+from sfumato.housekeeping import settle_in
 from sfumato.jobs.pace import Pace
 from sfumato.short_memory import is_memory_short
 from sfumato.web.compiling import watch_compiling
@@ -167,4 +168,5 @@ def _end_with_server() -> None:
 
 
 if __name__ == "__main__":
+    settle_in()
     sys.exit(main(Path(sys.argv[1])))

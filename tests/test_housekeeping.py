@@ -1,0 +1,58 @@
+"""Processes of one piece of work: what is freed serves what comes next."""
+
+from __future__ import annotations
+
+import gc
+import platform
+import subprocess
+import sys
+
+import pytest
+
+# Prints how often the system had to hand out memory while arrays came and went, in a thread too.
+_WORK = """
+{prepare}
+import resource
+import threading
+import numpy as np
+import pyarrow as pa
+
+def work():
+    for _ in range(5):
+        first, second = (np.full(3_000_000, n) for n in (1, 2))
+        pa.array(first).take(pa.array([0] * 1000))
+        del first, second
+
+work()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+work()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def faults(prepare: str) -> int:
+    """Return how often memory was handed out in a process of its own."""
+    command = [sys.executable, "-c", _WORK.format(prepare=prepare)]
+    # small pages, so that every piece is many of them
+    environment = {"NUMPY_MADVISE_HUGEPAGE": "0"}
+    return int(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only GNU's C library can be told")
+def test_freed_memory_is_kept_for_what_comes_next():
+    kept = faults("from sfumato.housekeeping import settle_in\nsettle_in()")
+    assert kept * 10 < faults("")
+
+
+def test_garbage_is_looked_for_less_often_than_usual():
+    usual = gc.get_threshold()[0]
+    command = "import gc; from sfumato.housekeeping import settle_in; settle_in()"
+    said = subprocess.run(
+        [sys.executable, "-c", f"{command}; print(gc.get_threshold()[0])"],
+        check=True,
+        capture_output=True,
+    )
+    assert int(said.stdout) > usual
