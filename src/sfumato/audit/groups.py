@@ -82,7 +82,16 @@ def check_distinct(table: GroupedTable) -> None:
     add_multiples(keys, table.groups, width)
     # sorting numbers takes a fraction of the time and memory of hashing rows
     keys = pl.Series(keys).sort().to_numpy()
-    if (keys[1:] == keys[:-1]).any():
+    _refuse_repeated(table, bool((keys[1:] == keys[:-1]).any()))
+
+
+def check_counted(table: GroupedTable, histogram: Histogram) -> None:
+    """Refuse (ReleaseDamaged) a value that a group lists twice; its values have been counted."""
+    _refuse_repeated(table, len(histogram.codes) < len(table.groups))
+
+
+def _refuse_repeated(table: GroupedTable, is_repeated: bool) -> None:
+    if is_repeated:
         raise ReleaseDamaged(f"table '{table.name}' lists a combination twice in a group")
 
 

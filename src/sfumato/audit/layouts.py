@@ -15,6 +15,7 @@ from sfumato.audit.domains import Domain
 from sfumato.audit.groups import (
     GroupedTable,
     check_alike,
+    check_counted,
     check_distinct,
     check_means,
     check_sizes,
@@ -104,10 +105,15 @@ def _anatomized(release: Release) -> Evidence:
     tables = []
     for entry in anatomy_tables(release.manifest):
         table = reader.read(entry)
-        check_distinct(table)
+        if not reader.is_counted(table):
+            check_distinct(table)
         tables.append(reader.without_known(table))  # one table's cells at a time are in memory
     check_sizes(tables, release.manifest.rows)
     evidence = reader.evidence(tables)
+    for table in tables:
+        if reader.is_counted(table):
+            (name,) = table.columns
+            check_counted(table, evidence.sensitive[name].histogram)
     crowds = evidence.sizes
     quasi = [table for table in tables if table.name.startswith("qi_")]
     repeats = [most_alike(table) for table in quasi]
@@ -164,6 +170,11 @@ class _Reader:
         for name, column in columns.items():
             self._values[entry.name, name] = self._domains[name].check(column)
         return grouped(entry.name, table, columns)
+
+    def is_counted(self, table: GroupedTable) -> bool:
+        """Return whether its only cells are sensitive, so that they are counted in any case."""
+        is_secret = [self._is_sensitive(name) for name in table.columns]
+        return is_secret == [True] and not unit_tables(self._release.manifest)
 
     def without_known(self, table: GroupedTable) -> GroupedTable:
         """Return the table without the cells of attributes that are not sensitive."""

@@ -147,6 +147,7 @@ def _unpacked(
     Where a column has `places`, these are returned instead of its codes.
     """
     assert found.keys is not None
+    is_once = bool(len(order) and found.counts.max() == 1)
     shifts = np.cumsum([0, *reversed(found.bits)])[-2::-1]
     known = [np.zeros(0, np.int32) if each is None else each for each in (None, *places)]
     first = np.cumsum([0, *map(len, known)])
@@ -157,7 +158,7 @@ def _unpacked(
         threads.submit(
             _unpack,
             found.keys,
-            found.counts,
+            found.counts[:1] if is_once else found.counts,  # nothing to fetch
             order[start : start + step],
             np.array(shifts, np.int64),
             np.array([(1 << width) - 1 for width in found.bits], np.int64),
@@ -204,4 +205,4 @@ def _unpack(
                     line[i] = own[np.uint64(held[i] >> shift & mask)]
         line = filled[len(shifts), start : start + len(rows)]
         for i in range(len(rows)):
-            line[i] = counts[rows[i]]
+            line[i] = counts[rows[i]] if len(counts) > 1 else counts[0]

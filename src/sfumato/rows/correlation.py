@@ -24,10 +24,14 @@ from sfumato.rows.eligible_runs import (
 )
 from sfumato.rows.sorting import sort_first
 from sfumato.table import Column, Groups, Table
+from sfumato.table.groups import BLOCK
 from sfumato.table.whole import Whole
 
-Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+
+_BITS = 63  # of a word; its sign is not used
+_VALUE = 32  # the bit from which a word holds a value, and below it the row
+_ROW = (1 << _VALUE) - 1
 
 
 def correlation_order(
@@ -74,24 +78,58 @@ def correlation_partition(
     targets = [table[name] for name in sensitive]
     columns = correlation_order(table.quasi_identifiers, targets, table.whole)
     values = values_of(targets, np.arange(table.rows))
-    # a line holds all that is looked at of a row, and its number: sorted as a whole, so that a part
-    # is one piece of memory
-    rows = np.arange(table.rows, dtype=np.int32)
-    lines = np.stack([*(column.codes for column in columns), *values.of_row, rows], axis=1)
-    widths = np.array([column.cardinality + 1 for column in columns])
+    lines, digits = _lines(columns, values)
     begins = np.zeros(table.rows, np.bool_)
     room = Room(
         np.empty(table.rows, np.int64),
         np.empty(table.rows, np.int64),
-        np.empty(int(widths.max()) + 1, np.int64),
+        np.empty(int(digits.width.max()) + 1, np.int64),
         np.empty((table.rows, 3), np.int64),
         np.empty_like(lines),
     )
     counters, pile = (new_counter(values), new_counter(values)), new_pile(values, table.rows)
-    _partition(lines, widths, values, l, merged == "split", rng, begins, room, counters, pile)
+    _partition(lines, digits, values, l, merged == "split", rng, begins, room, counters, pile)
     ids = np.empty(table.rows, np.int32)
-    ids[lines[:, -1]] = np.cumsum(begins) - 1
+    ids[lines[:, -1] & _ROW] = np.cumsum(begins, dtype=np.int32) - 1
     return Groups(ids, int(begins.sum()))
+
+
+class Digits(NamedTuple):
+    """Where the code of each attribute stands in a line: in a word, from a bit on.
+
+    `width` has the number of codes, a missing one included.
+    """
+
+    word: Ints
+    shift: Ints
+    mask: Ints
+    width: Ints
+
+
+def _lines(columns: Sequence[Column], values: Values) -> tuple[Ints, Digits]:
+    """Return all that is looked at of every row in few words: they are sorted as a whole.
+
+    First the codes, packed; then a word for each sensitive attribute, its value and the row.
+    """
+    width = [column.cardinality + 1 for column in columns]
+    bits = [(each - 1).bit_length() for each in width]
+    word, shift = [0], [0]
+    for own, before in zip(bits[1:], bits, strict=False):
+        is_full = shift[-1] + before + own > _BITS
+        word.append(word[-1] + is_full)
+        shift.append(0 if is_full else shift[-1] + before)
+    rows = values.of_row.shape[1]
+    lines = np.zeros((rows, word[-1] + 1 + len(values.of_row)), np.int64)
+    for start in range(0, rows, BLOCK):
+        block = lines[start : start + BLOCK]
+        for column, place, low in zip(columns, word, shift, strict=True):
+            block[:, place] |= column.codes[start : start + BLOCK].astype(np.int64) << low
+        for place, own in enumerate(values.of_row, start=word[-1] + 1):
+            block[:, place] = own[start : start + BLOCK]
+            block[:, place] <<= _VALUE
+            block[:, place] |= np.arange(start, start + len(block))
+    masks = [(1 << each) - 1 for each in bits]
+    return lines, Digits(*(np.array(each, np.int64) for each in (word, shift, masks, width)))
 
 
 class Room(NamedTuple):
@@ -101,13 +139,13 @@ class Room(NamedTuple):
     keys: Ints
     place_of: Ints
     pending: Ints
-    moved: Codes
+    moved: Ints
 
 
 @loop
 def _partition(
-    lines: Codes,
-    widths: Ints,
+    lines: Ints,
+    digits: Digits,
     values: Values,
     l: int,  # noqa: E741
     cut_merged: bool,
@@ -121,7 +159,8 @@ def _partition(
 
     `values` are overwritten: with those of the lines in their order.
     """
-    attributes = len(widths)
+    attributes = len(digits.width)
+    first_value = lines.shape[1] - len(values.of_row)
     starts, pending = room.starts, room.pending
     pending[0, 0], pending[0, 1], pending[0, 2] = 0, len(lines), 0
     height = 1
@@ -132,14 +171,20 @@ def _partition(
             # too few for two groups, and one row too many at most, for which nothing is drawn
             begins[start] = True
             continue
-        _sort(lines, attribute, widths[attribute], start, end, room)
-        runs = 0
+        _sort(lines, attribute, digits, start, end, room)
+        runs, before = 0, -1
         for place in range(start, end):
             for a in range(len(values.of_row)):
-                values.of_row[a, place] = lines[place, attributes + a]
-            if place == start or lines[place, attribute] != lines[place - 1, attribute]:
+                values.of_row[a, place] = lines[place, first_value + a] >> _VALUE
+            code = _code(lines, place, attribute, digits)
+            if code != before:
                 starts[runs] = place
                 runs += 1
+                before = code
+        if runs == 1 and attribute + 1 < attributes:  # eligible it is, and nothing is drawn
+            pending[height, 0], pending[height, 1], pending[height, 2] = start, end, attribute + 1
+            height += 1
+            continue
         done = join_runs(values, starts[:runs], end, l, rng, counters, pile)
         for i in range(done):
             stop = pile.start[i + 1] if i + 1 < done else end
@@ -153,26 +198,27 @@ def _partition(
 
 
 @loop
-def _sort(lines: Codes, attribute: int, width: int, start: int, end: int, room: Room) -> None:
+def _sort(lines: Ints, attribute: int, digits: Digits, start: int, end: int, room: Room) -> None:
     """Sort some of the lines by code; those of a code in any order."""
     keys, place_of, moved = room.keys, room.place_of, room.moved
+    width = digits.width[attribute]
     if end - start < width:  # few rows, many codes
         for place in range(start, end):
-            keys[place] = np.int64(lines[place, attribute]) << 32 | place
+            keys[place] = _code(lines, place, attribute, digits) << 32 | place
         sort_first(keys[start:end], end - start)
         for place in range(start, end):
-            _copy(lines, keys[place] & 0xFFFFFFFF, moved, place)
+            _copy(lines, keys[place] & _ROW, moved, place)
     else:
         for code in range(width + 1):
             place_of[code] = 0
         for place in range(start, end):
-            place_of[lines[place, attribute] + 1] += 1
+            place_of[_code(lines, place, attribute, digits) + 1] += 1
         for code in range(width):
             if place_of[code + 1] == end - start:  # all alike
                 return
             place_of[code + 1] += place_of[code]
         for place in range(start, end):
-            code = lines[place, attribute]
+            code = _code(lines, place, attribute, digits)
             _copy(lines, place, moved, start + place_of[code])
             place_of[code] += 1
     for place in range(start, end):
@@ -180,6 +226,13 @@ def _sort(lines: Codes, attribute: int, width: int, start: int, end: int, room: 
 
 
 @loop
-def _copy(source: Codes, row: int, target: Codes, to: int) -> None:
+def _code(lines: Ints, place: int, attribute: int, digits: Digits) -> int:
+    return int(lines[place, digits.word[attribute]] >> digits.shift[attribute]) & int(
+        digits.mask[attribute]
+    )
+
+
+@loop
+def _copy(source: Ints, row: int, target: Ints, to: int) -> None:
     for column in range(source.shape[1]):
         target[to, column] = source[row, column]
