@@ -84,7 +84,8 @@ class Classifier:
         with np.errstate(divide="ignore"):
             logs = np.tile(np.log(eyes.prior(self.secret)), (len(kinds), 1))
         for features, ranks in zip(self.lessons.features, self._ranks(eyes, kinds).T, strict=True):
-            logs += np.log(_mean_ratio(features, ranks, self.ratio))
+            distinct, place = np.unique(ranks, return_inverse=True)
+            logs += np.log(_mean_ratio(features, distinct, self.ratio))[place]
         logs -= logs.max(axis=1, keepdims=True)
         found = np.exp(logs)
         return np.asarray((found / found.sum(axis=1, keepdims=True))[of])
@@ -153,9 +154,9 @@ def _ratios(lessons: Lessons, tally: Reals) -> Reals:
     return ratio
 
 
-def _mean_ratio(features: Features, ranks: Ints, ratio: Reals) -> Reals:
-    """Return the mean ratios of the cells that cover each rank, 1 where none does."""
-    distinct, of = np.unique(ranks, return_inverse=True)
+def _mean_ratio(features: Features, distinct: Ints, ratio: Reals) -> Reals:
+    """Return the mean ratios of the cells that cover each of some ascending ranks, 1 where none
+    does."""
     reach, width = features.reach, features.last - features.first
     own = features.category - features.first
     change = np.zeros((len(distinct) + 1, width))
@@ -167,5 +168,4 @@ def _mean_ratio(features: Features, ranks: Ints, ratio: Reals) -> Reals:
     weight[distinct == MISSING] = nulls
     total = weight.sum(axis=1, keepdims=True)
     mean = weight @ ratio[features.first : features.last]
-    found = np.divide(mean, total, out=np.ones_like(mean), where=total > 1e-9)
-    return np.asarray(found[of])
+    return np.divide(mean, total, out=np.ones_like(mean), where=total > 1e-9)

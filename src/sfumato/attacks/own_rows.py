@@ -61,9 +61,8 @@ class Column:
     def covers(self, rows: Ints, people: Ints) -> Bools:
         """Return for pairs of a row and a person whether the row's cell covers their value."""
         cell, rank = self.cells[rows], self.people[people]
-        first = np.searchsorted(self.reach.cell, cell, "left")
-        last = np.searchsorted(self.reach.cell, cell, "right")
-        of, place = spread(first, last)
+        start = np.searchsorted(self.reach.cell, np.arange(self.reach.count + 1))
+        of, place = spread(start[cell], start[cell + 1])
         inside = (self.reach.low[place] <= rank[of]) & (rank[of] <= self.reach.high[place])
         found = np.zeros(len(rows), np.bool_)
         found[of[inside]] = True
@@ -130,7 +129,11 @@ class OwnRows:
         Cells in buckets say nothing of their row.
         """
         of_row = self.groups(table)
-        order = np.lexsort((self.rng.random(len(of_row)), of_row))
+        drawn = self.rng.random(len(of_row))
+        asked = np.zeros(int(of_row.max(initial=-1)) + 1, np.bool_)
+        asked[self.group] = True
+        order = np.flatnonzero(asked[of_row])
+        order = order[np.lexsort((drawn[order], of_row[order]))]
         first = np.searchsorted(of_row[order], self.group, "left")
         last = np.searchsorted(of_row[order], self.group, "right")
         # a group of thousands tells little of its rows: look at some of them
