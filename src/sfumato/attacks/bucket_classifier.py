@@ -25,26 +25,30 @@ import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.buckets_shown import Features, Lessons
-from sfumato.attacks.definetti_kernels import add_sharpened, balance, recount
+from sfumato.attacks.definetti_kernels import add_sharpened, balance
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.stage import Secret
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 T = TypeVar("T")
 
 ITERATIONS: Final = 10
 ROUNDS: Final = 4  # of balancing a bucket
 # That are learned from: people of a bucket with the same cells count as one row.
 MOST_ROWS: Final = 200_000
+_ROOM = 1 << 17  # products of a bucket's people and values that are kept between rounds
+_NO_TALLY: Final = np.zeros((0, 0))
 _SHARES = 4  # of the work, whatever the machine: sums do not depend on the number of its threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
     """What was learned: how much likelier than by chance each category of cells goes with each
-    value (`ratio`), and the factors of the values in every bucket (`scale`, a line a block).
+    value (`ratio`), and the factors of the values in buckets (`scale`, a line a block), as far as
+    those are `balanced`.
 
     `rows` is how many people it was learned from, of those who have the secret in a bucket.
     """
@@ -53,19 +57,26 @@ class Classifier:
     lessons: Lessons
     ratio: Reals
     scale: Reals
+    balanced: Bools
     rows: int
 
     def sharpened(self, eyes: Adversary, rows: Ints) -> Reals:
         """Return how likely each person has each value, by the groups that they may be in and the
         classifier; zeros where no group that tells anything fits."""
 
+        by_value = np.ascontiguousarray(self.ratio.T)
+
         def measure(kinds: Ints, fits: Fits) -> Reals:
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
+            units = lessons.units_of(np.unique(fits.group))
+            units = units[~self.balanced[units]]
+            _in_shares(units, lambda own: _balance(lessons, by_value, self.scale, own, _NO_TALLY))
+            self.balanced[units] = True
             add_sharpened(
                 *(fits.start, fits.group, fits.weight, self._ranks(eyes, kinds)),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
-                *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
+                *(by_value, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),
             )
             return out
@@ -96,39 +107,35 @@ class Classifier:
 
 def learn(lessons: Lessons, secret: Secret, rng: np.random.Generator) -> Classifier:
     """Return the classifier of a secret, learned from buckets drawn at random, or from all."""
-    buckets = lessons.buckets
     order = rng.permutation(lessons.count)
     rows = np.cumsum(lessons.rows[order])
     units = np.sort(order[: max(1, int(np.searchsorted(rows, MOST_ROWS, "right")))])
     ratio = np.ones((lessons.categories, secret.count))
-    scale = np.ones((lessons.blocks, len(buckets.value)))
+    scale = np.ones((lessons.blocks, len(lessons.buckets.value)))
     for _ in range(ITERATIONS):
-        tally = _tally(lessons, ratio, scale, units)
-        ratio = _ratios(lessons, tally)
-    _balance(lessons, ratio, scale, np.arange(lessons.count))
-    return Classifier(secret, lessons, ratio, scale, round(lessons.sizes[units].sum()))
-
-
-def _balance(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> None:
-    def do(own: Ints) -> None:
-        room = np.empty(lessons.widest), np.empty(lessons.widest)
-        balance(own, lessons.shown, lessons.buckets, ratio, ROUNDS, scale, *room)
-
-    _in_shares(units, do)
+        ratio = _ratios(lessons, _tally(lessons, ratio, scale, units))
+    balanced = np.zeros(lessons.count, np.bool_)
+    rows_learned = round(lessons.sizes[units].sum())
+    return Classifier(secret, lessons, ratio, scale, balanced, rows_learned)
 
 
 def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
     """Return how many people have each category with each value, if they are matched by ratios."""
-    _balance(lessons, ratio, scale, units)
+    by_value = np.ascontiguousarray(ratio.T)
 
     def do(own: Ints) -> Reals:
-        tally = np.zeros_like(ratio)
-        room = np.empty(lessons.widest)
-        recount(own, lessons.shown, lessons.buckets, ratio, scale, room, tally)
+        tally = np.zeros_like(by_value)
+        _balance(lessons, by_value, scale, own, tally)
         return tally
 
     found = _in_shares(units, do)
-    return np.asarray(sum(found[1:], found[0]))
+    return np.asarray(sum(found[1:], found[0])).T
+
+
+def _balance(lessons: Lessons, by_value: Reals, scale: Reals, units: Ints, tally: Reals) -> None:
+    sums, likely = np.empty(lessons.widest), np.empty(max(lessons.widest, _ROOM))
+    shown, buckets = lessons.shown, lessons.buckets
+    balance(units, shown, buckets, by_value, ROUNDS, scale, sums, likely, tally)
 
 
 def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:

@@ -24,7 +24,7 @@ from sfumato.attacks.stage import Candidates, Secret
 from sfumato.attacks.view import Block, Held, summed
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
 from sfumato.schema.distinct import distinct
-from sfumato.table.groups import packed
+from sfumato.table.groups import packed, spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -80,6 +80,13 @@ class Lessons:
     def rows(self) -> Ints:
         """The number of rows in each bucket, where people with the same cells are one."""
         return np.asarray(np.diff(self.buckets.start, axis=1).max(axis=0))
+
+    def units_of(self, groups: Ints) -> Ints:
+        """Return the buckets that people of some groups are in."""
+        shown = self.shown
+        _, rows = spread(shown.start[:, groups].ravel(), shown.start[:, groups + 1].ravel())
+        _, entries = spread(shown.entries[rows], shown.entries[rows + 1])
+        return np.asarray(np.unique(self.buckets.bucket[entries]))
 
     @property
     def widest(self) -> int:

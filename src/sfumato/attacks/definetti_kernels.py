@@ -62,17 +62,29 @@ class Stretches(NamedTuple):
 
 
 @loop
+def _fill_likely(
+    line: Ints, ratio: Reals, value: Ints, first: int, last: int, begin: int, out: Reals
+) -> None:
+    """Fill in, from `begin` on, how likely somebody with these categories has each of some values,
+    beyond the values' shares."""
+    for place in range(first, last):
+        product = 1.0
+        own = value[place]
+        for category in line:
+            product *= ratio[own, category]
+        out[begin + place - first] = product
+
+
+@loop
 def _weigh(
     line: Ints, ratio: Reals, value: Ints, scale: Reals, first: int, last: int, out: Reals
 ) -> float:
     """Fill in how likely somebody with these categories has each of some values; return the sum."""
+    _fill_likely(line, ratio, value, first, last, 0, out)
     total = 0.0
     for place in range(first, last):
-        product = scale[place]
-        for category in line:
-            product *= ratio[category, value[place]]
-        out[place - first] = product
-        total += product
+        out[place - first] *= scale[place]
+        total += out[place - first]
     return total
 
 
@@ -85,62 +97,62 @@ def balance(
     rounds: int,
     scale: Reals,
     sums: Reals,
-    chance: Reals,
+    likely: Reals,
+    tally: Reals,
 ) -> None:
-    """Fill in the factors of values (`scale`, a line a block) in some buckets.
+    """Fill in the factors of values (`scale`, a line a block) in some buckets, and add to `tally`,
+    unless it is empty, how many of their people have each value with each category.
 
-    They begin as the shares of the values. `sums` and `chance` have room for a bucket's values.
+    Factors begin as the shares of the values. `ratio` and `tally` have a line a value. `sums` has
+    room for a bucket's values, and `likely` at least that; with room for those of all people of a
+    bucket, products are found once for all rounds.
     """
     for unit in units:
         first, last = buckets.values[unit], buckets.values[unit + 1]
+        width = last - first
         held = 0.0
         for place in range(first, last):
             held += buckets.weight[place]
         for block in range(len(scale)):
+            begin, end = buckets.start[block, unit], buckets.start[block, unit + 1]
+            factor = scale[block, first:last]
+            for place in range(width):
+                factor[place] = buckets.weight[first + place] / held
             people = 0.0
-            for at in range(buckets.start[block, unit], buckets.start[block, unit + 1]):
+            for at in range(begin, end):
                 people += buckets.people[buckets.order[at]]
-            for place in range(first, last):
-                scale[block, place] = buckets.weight[place] / held
-            for _ in range(rounds):
-                for place in range(last - first):
+            kept = (end - begin) * width <= len(likely)
+            for turn in range(rounds + 1):
+                for place in range(width):
                     sums[place] = 0.0
-                for at in range(buckets.start[block, unit], buckets.start[block, unit + 1]):
+                for at in range(begin, end):
                     entry = buckets.order[at]
                     line = shown.categories[buckets.combination[entry]]
-                    total = _weigh(line, ratio, buckets.value, scale[block], first, last, chance)
-                    if total > 0:
-                        for place in range(last - first):
-                            sums[place] += buckets.people[entry] * chance[place] / total
-                for place in range(first, last):
-                    if sums[place - first] > 0:
-                        wanted = buckets.weight[place] / held * people
-                        scale[block, place] *= wanted / sums[place - first]
-
-
-@loop
-def recount(
-    units: Ints,
-    shown: Shown,
-    buckets: Buckets,
-    ratio: Reals,
-    scale: Reals,
-    chance: Reals,
-    tally: Reals,
-) -> None:
-    """Add to `tally` how many people of some buckets have each category with each value."""
-    for unit in units:
-        first, last = buckets.values[unit], buckets.values[unit + 1]
-        for block in range(len(scale)):
-            for at in range(buckets.start[block, unit], buckets.start[block, unit + 1]):
-                entry = buckets.order[at]
-                line = shown.categories[buckets.combination[entry]]
-                total = _weigh(line, ratio, buckets.value, scale[block], first, last, chance)
-                if total > 0:
-                    for place in range(first, last):
-                        people = buckets.people[entry] * chance[place - first] / total
-                        for category in line:
-                            tally[category, buckets.value[place]] += people
+                    row = (at - begin) * width if kept else 0
+                    if turn == 0 or not kept:
+                        _fill_likely(line, ratio, buckets.value, first, last, row, likely)
+                    total = 0.0
+                    for place in range(width):
+                        total += likely[row + place] * factor[place]
+                    if total <= 0:
+                        continue
+                    share = buckets.people[entry] / total
+                    if turn < rounds:
+                        for place in range(width):
+                            sums[place] += likely[row + place] * factor[place] * share
+                    else:
+                        for place in range(width):
+                            had = likely[row + place] * factor[place] * share
+                            own = buckets.value[first + place]
+                            for category in line:
+                                tally[own, category] += had
+                if turn < rounds:
+                    for place in range(width):
+                        if sums[place] > 0:
+                            wanted = buckets.weight[first + place] / held * people
+                            factor[place] *= wanted / sums[place]
+                if turn + 1 == rounds and not len(tally):
+                    break
 
 
 @loop
