@@ -191,11 +191,17 @@ class Adversary:
     def by_kind(self, rows: Ints, measure: Callable[[Ints, Fits], Reals]) -> Reals:
         """Return a measure of each person that depends on what is known of them alone.
 
-        `measure` gets rows and their fits; it is asked once for every kind of person.
+        `measure` gets rows and their fits; it is asked once for every kind of person where that
+        saves anything.
         """
+        kinds: Ints
+        of: Ints | None
         kinds, of = self.kinds(rows)
+        if len(kinds) > len(rows) // 2:  # copies for people of one kind would cost more
+            kinds, of = rows, None
         found = [measure(kinds[part], fits) for part, fits in self.fits_in_parts(kinds)]
-        return np.concatenate(found)[of]
+        whole = found[0] if len(found) == 1 else np.concatenate(found)
+        return whole if of is None else whole[of]
 
     def expected(self, rows: Ints) -> Reals:
         """Return the expected number of records that fit each person."""
@@ -251,8 +257,8 @@ class Adversary:
             return found
 
         found = self.by_kind(rows, measure)
-        whole = np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.asarray(found / whole)
+        found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return found
 
     def posterior_in_parts(self, rows: Ints, secret: Secret) -> Iterator[tuple[slice, Reals]]:
         """Return the posteriors of people, so many people at a time as fit into memory."""

@@ -15,7 +15,7 @@ the paper draws by chance is computed by its expectation, and a bucket's matchin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -46,9 +46,9 @@ _SHARES = 4  # of the work, whatever the machine: sums do not depend on the numb
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
-    """What was learned: how much likelier than by chance each category of cells goes with each
-    value (`ratio`), and the factors of the values in buckets (`scale`, a line a block), as far as
-    those are `balanced`.
+    """What was learned: how much likelier than by chance each value (a line of `ratio`) goes with
+    each category of cells, and the factors of the values in buckets (`scale`, a line a block), as
+    far as those are `balanced`.
 
     `rows` is how many people it was learned from, of those who have the secret in a bucket.
     """
@@ -64,45 +64,67 @@ class Classifier:
         """Return how likely each person has each value, by the groups that they may be in and the
         classifier; zeros where no group that tells anything fits."""
 
-        by_value = np.ascontiguousarray(self.ratio.T)
-
         def measure(kinds: Ints, fits: Fits) -> Reals:
+            self._balance(fits.group)
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
-            units = lessons.units_of(np.unique(fits.group))
-            units = units[~self.balanced[units]]
-            _in_shares(units, lambda own: _balance(lessons, by_value, self.scale, own, _NO_TALLY))
-            self.balanced[units] = True
             add_sharpened(
                 *(fits.start, fits.group, fits.weight, self._ranks(eyes, kinds)),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
-                *(by_value, self.scale, np.empty(widest), np.empty(widest)),
+                *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),
             )
             return out
 
         found = eyes.by_kind(rows, measure)
-        total = np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.asarray(found / total)
+        found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return found
 
-    def alone(self, eyes: Adversary, rows: Ints) -> Reals:
-        """Return how likely anybody with these cells has each value, in the data or not.
+    def _balance(self, groups: Ints) -> None:
+        """Find the factors of the buckets that people of some groups are in."""
+        units = self.lessons.units_of(np.unique(groups))
+        units = units[~self.balanced[units]]
+        if len(units):
+            _in_shares(units, lambda own: _balance(self.lessons, self.ratio, self.scale, own))
+            self.balanced[units] = True
 
-        The shares of the whole release times the likelihoods: the mean of all cells that cover a
-        person's, by how frequent they are.
-        """
-        kinds, of = eyes.kinds(rows)
+    def alone(self, eyes: Adversary, rows: Ints) -> Alone:
+        """Return what it says of people by their cells alone, whichever buckets they may be in."""
         with np.errstate(divide="ignore"):
-            logs = np.tile(np.log(eyes.prior(self.secret)), (len(kinds), 1))
-        for features, ranks in zip(self.lessons.features, self._ranks(eyes, kinds).T, strict=True):
+            prior = np.log(eyes.prior(self.secret))
+        tables, places = [], []
+        for features, ranks in zip(self.lessons.features, self._ranks(eyes, rows).T, strict=True):
             distinct, place = np.unique(ranks, return_inverse=True)
-            logs += np.log(_mean_ratio(features, distinct, self.ratio))[place]
-        logs -= logs.max(axis=1, keepdims=True)
-        found = np.exp(logs)
-        return np.asarray((found / found.sum(axis=1, keepdims=True))[of])
+            tables.append(np.log(_mean_ratio(features, distinct, self.ratio)))
+            places.append(place)
+        return Alone(prior, tables, places)
 
     def _ranks(self, eyes: Adversary, rows: Ints) -> Ints:
         return np.stack([eyes.side.people[each.name][rows] for each in self.lessons.features], 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """What a classifier says of anybody with some cells, in the data or not.
+
+    The shares of the whole release times the likelihoods: the mean of all cells that cover a
+    person's, by how frequent they are. All are logarithms, with a table of lines for each
+    attribute, and each person's line in it.
+    """
+
+    prior: Reals
+    tables: Sequence[Reals]
+    places: Sequence[Ints]
+
+    def of(self, part: slice) -> Reals:
+        """Return how likely each person of a part has each value."""
+        found = np.tile(self.prior, (part.stop - part.start, 1))
+        for table, place in zip(self.tables, self.places, strict=True):
+            found += table[place[part]]
+        found -= found.max(axis=1, keepdims=True)
+        np.exp(found, out=found)
+        found /= found.sum(axis=1, keepdims=True)
+        return found
 
 
 def learn(lessons: Lessons, secret: Secret, rng: np.random.Generator) -> Classifier:
@@ -110,32 +132,32 @@ def learn(lessons: Lessons, secret: Secret, rng: np.random.Generator) -> Classif
     order = rng.permutation(lessons.count)
     rows = np.cumsum(lessons.rows[order])
     units = np.sort(order[: max(1, int(np.searchsorted(rows, MOST_ROWS, "right")))])
-    ratio = np.ones((lessons.categories, secret.count))
+    ratio = np.ones((secret.count, lessons.categories))
     scale = np.ones((lessons.blocks, len(lessons.buckets.value)))
     for _ in range(ITERATIONS):
         ratio = _ratios(lessons, _tally(lessons, ratio, scale, units))
-    balanced = np.zeros(lessons.count, np.bool_)
-    rows_learned = round(lessons.sizes[units].sum())
-    return Classifier(secret, lessons, ratio, scale, balanced, rows_learned)
+    none_yet = np.zeros(lessons.count, np.bool_)
+    return Classifier(secret, lessons, ratio, scale, none_yet, round(lessons.sizes[units].sum()))
 
 
 def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
-    """Return how many people have each category with each value, if they are matched by ratios."""
-    by_value = np.ascontiguousarray(ratio.T)
+    """Return how many people have each value with each category, if they are matched by ratios."""
 
     def do(own: Ints) -> Reals:
-        tally = np.zeros_like(by_value)
-        _balance(lessons, by_value, scale, own, tally)
+        tally = np.zeros_like(ratio)
+        _balance(lessons, ratio, scale, own, tally)
         return tally
 
     found = _in_shares(units, do)
-    return np.asarray(sum(found[1:], found[0])).T
+    return np.asarray(sum(found[1:], found[0]))
 
 
-def _balance(lessons: Lessons, by_value: Reals, scale: Reals, units: Ints, tally: Reals) -> None:
+def _balance(
+    lessons: Lessons, ratio: Reals, scale: Reals, units: Ints, tally: Reals = _NO_TALLY
+) -> None:
     sums, likely = np.empty(lessons.widest), np.empty(max(lessons.widest, _ROOM))
     shown, buckets = lessons.shown, lessons.buckets
-    balance(units, shown, buckets, by_value, ROUNDS, scale, sums, likely, tally)
+    balance(units, shown, buckets, ratio, ROUNDS, scale, sums, likely, tally)
 
 
 def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:
@@ -151,13 +173,13 @@ def _ratios(lessons: Lessons, tally: Reals) -> Reals:
     """
     ratio = np.ones_like(tally)
     for features in lessons.features:
-        own = tally[features.first : features.last]
-        people, values = own.sum(axis=1, keepdims=True), own.sum(axis=0)
+        own = tally[:, features.first : features.last]
+        people, values = own.sum(axis=0), own.sum(axis=1, keepdims=True)
         share = people / max(people.sum(), np.finfo(float).tiny)
         added = max(int((people > 0).sum()), 1)
         relative = np.divide(own, share, out=np.zeros_like(own), where=share > 0)
         found = (relative + added) / (values + added)
-        ratio[features.first : features.last] = np.where(share > 0, found, 1.0)
+        ratio[:, features.first : features.last] = np.where(share > 0, found, 1.0)
     return ratio
 
 
@@ -174,5 +196,5 @@ def _mean_ratio(features: Features, distinct: Ints, ratio: Reals) -> Reals:
     nulls = np.bincount(own[reach.nulls], features.people[reach.nulls], minlength=width)
     weight[distinct == MISSING] = nulls
     total = weight.sum(axis=1, keepdims=True)
-    mean = weight @ ratio[features.first : features.last]
+    mean = weight @ ratio[:, features.first : features.last].T
     return np.divide(mean, total, out=np.ones_like(mean), where=total > 1e-9)

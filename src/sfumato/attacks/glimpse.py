@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
-from sfumato.attacks.guesses import guessed_value
+from sfumato.attacks.guesses import guessed_prior, guessed_value
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.stage import Secret
 from sfumato.attacks.values import Comparison
@@ -197,7 +197,4 @@ def _beforehand(prior: Reals) -> tuple[Reals, Reals]:
     for value in top:
         others = prior[top[top != value][:NEGATED]]
         wrong[value] = [*others, *[0.0] * (NEGATED - len(others))]
-    named = np.append(prior[:-1], 0.0)
-    best = named >= named.max(initial=0) * (1 - _TOLERANCE)
-    best &= named > 0
-    return best / max(int(best.sum()), 1), np.cumsum(wrong, axis=1)
+    return guessed_prior(prior), np.cumsum(wrong, axis=1)

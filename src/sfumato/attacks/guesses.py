@@ -32,3 +32,14 @@ def guessed_value(chances: Reals, truth: Ints) -> Reals:
     named = chances.copy()
     named[:, -1:] = 0
     return guessed(named, truth)
+
+
+def guessed_prior(shares: Reals) -> Reals:
+    """Return the chance that the most frequent value is the own, for people with each of them.
+
+    >>> guessed_prior(np.array([0.2, 0.1, 0.7])).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    named = np.append(shares[:-1], 0.0)
+    top = (named >= named.max(initial=0) * (1 - _TOLERANCE)) & (named > 0)
+    return np.asarray(top / max(int(top.sum()), 1))
