@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.buckets_shown import Features, Lessons
-from sfumato.attacks.definetti_kernels import add_sharpened, balance
+from sfumato.attacks.definetti_kernels import Room, add_sharpened, balance
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.stage import Secret
@@ -39,7 +39,7 @@ ITERATIONS: Final = 10
 ROUNDS: Final = 4  # of balancing a bucket
 # That are learned from: people of a bucket with the same cells count as one row.
 MOST_ROWS: Final = 200_000
-_ROOM = 1 << 17  # products of a bucket's people and values that are kept between rounds
+_ROOM = 1 << 17  # products of people and values of a bucket, which are kept between rounds
 _NO_TALLY: Final = np.zeros((0, 0))
 _SHARES = 4  # of the work, whatever the machine: sums do not depend on the number of its threads
 
@@ -155,9 +155,15 @@ def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
 def _balance(
     lessons: Lessons, ratio: Reals, scale: Reals, units: Ints, tally: Reals = _NO_TALLY
 ) -> None:
-    sums, likely = np.empty(lessons.widest), np.empty(max(lessons.widest, _ROOM))
-    shown, buckets = lessons.shown, lessons.buckets
-    balance(units, shown, buckets, ratio, ROUNDS, scale, sums, likely, tally)
+    most = int(min(np.diff(lessons.buckets.start, axis=1).max(initial=1), _ROOM))
+    room = Room(
+        np.empty(lessons.widest),
+        np.empty(most),
+        np.empty(most),
+        np.empty((most, lessons.shown.categories.shape[1]), np.int64),
+        np.empty(max(lessons.widest, _ROOM)),
+    )
+    balance(units, lessons.shown, lessons.buckets, ratio, ROUNDS, scale, tally, room)
 
 
 def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:

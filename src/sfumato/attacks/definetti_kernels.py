@@ -62,30 +62,66 @@ class Stretches(NamedTuple):
 
 
 @loop
-def _fill_likely(
-    line: Ints, ratio: Reals, value: Ints, first: int, last: int, begin: int, out: Reals
-) -> None:
-    """Fill in, from `begin` on, how likely somebody with these categories has each of some values,
-    beyond the values' shares."""
-    for place in range(first, last):
-        product = 1.0
-        own = value[place]
-        for category in line:
-            product *= ratio[own, category]
-        out[begin + place - first] = product
-
-
-@loop
 def _weigh(
     line: Ints, ratio: Reals, value: Ints, scale: Reals, first: int, last: int, out: Reals
 ) -> float:
     """Fill in how likely somebody with these categories has each of some values; return the sum."""
-    _fill_likely(line, ratio, value, first, last, 0, out)
     total = 0.0
     for place in range(first, last):
-        out[place - first] *= scale[place]
-        total += out[place - first]
+        product = scale[place]
+        own = value[place]
+        for category in line:
+            product *= ratio[own, category]
+        out[place - first] = product
+        total += product
     return total
+
+
+class Room(NamedTuple):
+    """Scratch of `balance`: for a bucket's values, and for some of its people at a time, for their
+    categories and for products of a person and a value (as many as a bucket has values, at least).
+    """
+
+    sums: Reals
+    people: Reals
+    chance: Reals
+    lines: Ints
+    likely: Reals
+
+
+@loop
+def _fill_likely(
+    begin: int, count: int, shown: Shown, buckets: Buckets, ratio: Reals, value: Ints, room: Room
+) -> None:
+    """Fill in some people of a bucket and how likely they have its values, a line a value."""
+    people, lines, likely = room.people, room.lines, room.likely
+    for i in range(count):
+        entry = buckets.order[begin + i]
+        people[i] = buckets.people[entry]
+        combination = buckets.combination[entry]
+        for at in range(lines.shape[1]):
+            lines[i, at] = shown.categories[combination, at]
+    for place in range(len(value)):
+        own, row = ratio[value[place]], likely[place * count : (place + 1) * count]
+        for i in range(count):
+            product = 1.0
+            for at in range(lines.shape[1]):
+                product *= own[lines[i, at]]
+            row[i] = product
+
+
+@loop
+def _share_out(count: int, factor: Reals, room: Room) -> None:
+    """Fill in what each of some people has of every value, beyond its factor and likelihood."""
+    people, chance, likely = room.people, room.chance, room.likely
+    for i in range(count):
+        chance[i] = 0.0
+    for place in range(len(factor)):
+        row, times = likely[place * count : (place + 1) * count], factor[place]
+        for i in range(count):
+            chance[i] += row[i] * times
+    for i in range(count):
+        chance[i] = people[i] / chance[i] if chance[i] > 0 else 0.0
 
 
 @loop
@@ -96,63 +132,58 @@ def balance(
     ratio: Reals,
     rounds: int,
     scale: Reals,
-    sums: Reals,
-    likely: Reals,
     tally: Reals,
+    room: Room,
 ) -> None:
     """Fill in the factors of values (`scale`, a line a block) in some buckets, and add to `tally`,
     unless it is empty, how many of their people have each value with each category.
 
-    Factors begin as the shares of the values. `ratio` and `tally` have a line a value. `sums` has
-    room for a bucket's values, and `likely` at least that; with room for those of all people of a
-    bucket, products are found once for all rounds.
+    Factors begin as the shares of the values. `ratio` and `tally` have a line a value.
     """
+    sums, chance, lines, likely = room.sums, room.chance, room.lines, room.likely
+    turns = rounds + (1 if len(tally) else 0)
     for unit in units:
         first, last = buckets.values[unit], buckets.values[unit + 1]
+        weight, value = buckets.weight[first:last], buckets.value[first:last]
         width = last - first
         held = 0.0
-        for place in range(first, last):
-            held += buckets.weight[place]
+        for place in range(width):
+            held += weight[place]
         for block in range(len(scale)):
             begin, end = buckets.start[block, unit], buckets.start[block, unit + 1]
             factor = scale[block, first:last]
             for place in range(width):
-                factor[place] = buckets.weight[first + place] / held
+                factor[place] = weight[place] / held
             people = 0.0
             for at in range(begin, end):
                 people += buckets.people[buckets.order[at]]
-            kept = (end - begin) * width <= len(likely)
-            for turn in range(rounds + 1):
+            step = max(1, min(len(likely) // max(width, 1), len(lines)))
+            for turn in range(turns):
                 for place in range(width):
                     sums[place] = 0.0
-                for at in range(begin, end):
-                    entry = buckets.order[at]
-                    line = shown.categories[buckets.combination[entry]]
-                    row = (at - begin) * width if kept else 0
-                    if turn == 0 or not kept:
-                        _fill_likely(line, ratio, buckets.value, first, last, row, likely)
-                    total = 0.0
+                for base in range(begin, end, step):
+                    count = min(step, end - base)
+                    if turn == 0 or step < end - begin:  # else those of the last turn are there
+                        _fill_likely(base, count, shown, buckets, ratio, value, room)
+                    _share_out(count, factor, room)
                     for place in range(width):
-                        total += likely[row + place] * factor[place]
-                    if total <= 0:
-                        continue
-                    share = buckets.people[entry] / total
-                    if turn < rounds:
-                        for place in range(width):
-                            sums[place] += likely[row + place] * factor[place] * share
-                    else:
-                        for place in range(width):
-                            had = likely[row + place] * factor[place] * share
-                            own = buckets.value[first + place]
-                            for category in line:
-                                tally[own, category] += had
+                        row = likely[place * count : (place + 1) * count]
+                        times = factor[place]
+                        if turn < rounds:
+                            total = 0.0
+                            for i in range(count):
+                                total += row[i] * chance[i]
+                            sums[place] += total * times
+                            continue
+                        counted = tally[value[place]]
+                        for i in range(count):
+                            had = row[i] * chance[i] * times
+                            for at in range(lines.shape[1]):
+                                counted[lines[i, at]] += had
                 if turn < rounds:
                     for place in range(width):
                         if sums[place] > 0:
-                            wanted = buckets.weight[first + place] / held * people
-                            factor[place] *= wanted / sums[place]
-                if turn + 1 == rounds and not len(tally):
-                    break
+                            factor[place] *= weight[place] / held * people / sums[place]
 
 
 @loop
