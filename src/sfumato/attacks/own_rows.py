@@ -62,11 +62,20 @@ class Column:
         """Return for pairs of a row and a person whether the row's cell covers their value."""
         cell, rank = self.cells[rows], self.people[people]
         start = np.searchsorted(self.reach.cell, np.arange(self.reach.count + 1))
-        of, place = spread(start[cell], start[cell + 1])
+        # most cells are one stretch; of others, all stretches are looked at
+        first = np.minimum(start[:-1], max(len(self.reach.cell) - 1, 0))
+        some = np.diff(start) > 0
+        low = np.where(some, self.reach.low[first] if some.any() else 0, 1)
+        high = np.where(some, self.reach.high[first] if some.any() else 0, 0)
+        found = (low[cell] <= rank) & (rank <= high[cell])
+        more = np.flatnonzero((np.diff(start) > 1)[cell])
+        of, place = spread(start[cell[more]], start[cell[more] + 1])
+        of = more[of]
         inside = (self.reach.low[place] <= rank[of]) & (rank[of] <= self.reach.high[place])
-        found = np.zeros(len(rows), np.bool_)
         found[of[inside]] = True
-        return np.where(rank == MISSING, self.reach.nulls[cell], found)
+        missing = rank == MISSING
+        found[missing] = self.reach.nulls[cell[missing]]
+        return np.asarray(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +98,8 @@ class OwnRows:
         own = np.full(len(people), -1)
         for part, fits in adversary.fits_in_parts(people):
             drawn = fits.weight * rng.uniform(0.999, 1.0, len(fits.weight))
-            order = np.lexsort((drawn, fits.person))
-            last = np.flatnonzero(np.diff(fits.person[order], append=-1))
-            own[part.start + fits.person[order[last]]] = fits.group[order[last]]
+            some = np.flatnonzero(np.diff(fits.start))
+            own[part.start + some] = fits.group[_largest(drawn, fits.start[some])]
         found = own >= 0
         return cls(adversary.release, original, people[found], own[found], rng)
 
@@ -146,10 +154,9 @@ class OwnRows:
             if column.buckets is not None:
                 told &= column.buckets[row] < 0
             score += told
-        best = np.lexsort((score, pair))
-        best = best[np.flatnonzero(np.diff(pair[best], append=-1))]
         found = np.full(len(self.person), -1)
-        found[pair[best]] = row[best]
+        begin = np.flatnonzero(np.diff(pair, prepend=-1))
+        found[pair[begin]] = row[_largest(score, begin)]
         # of those who have the same row, one keeps it
         shuffled = self.rng.permutation(len(found))
         _, kept = np.unique(found[shuffled], return_index=True)
@@ -159,6 +166,16 @@ class OwnRows:
 
 
 _MOST = 256
+
+
+def _largest(values: Reals, begin: Ints) -> Ints:
+    """Return where the largest value of each stretch is, of equal ones the last; each stretch ends
+    where the next begins, and none is empty."""
+    if not len(begin):
+        return begin
+    sizes = np.diff(begin, append=len(values))
+    top = np.flatnonzero(values == np.repeat(np.maximum.reduceat(values, begin), sizes))
+    return np.asarray(top[np.searchsorted(top, begin + sizes) - 1])
 
 
 def attributes_of(release: Release) -> Mapping[str, tuple[str, ...]]:
