@@ -202,4 +202,4 @@ def _dot(one: Reals, other: Reals) -> float:
 
     Not by BLAS, which wakes threads for large tables: they take longer to meet than the sum does.
     """
-    return float(np.einsum("i,i->", one.ravel(), other.ravel()))
+    return float((one * other).sum())
