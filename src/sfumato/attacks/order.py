@@ -144,9 +144,10 @@ def _in_order(
     if len(trial.train) < 2 or tested < 2:
         return np.zeros(0)
     guess = predict(trial, table[trial.train])
-    pairs = rng.permutation(tested)[: tested // 2 * 2].reshape(-1, 2)
-    truth = np.sign(np.diff(table[trial.test][pairs], axis=1)[:, 0])
-    told = np.sign(np.diff(guess[pairs], axis=1)[:, 0])
+    order = rng.permutation(tested)[: tested // 2 * 2]
+    one, other = order[::2], order[1::2]
+    own = table[trial.test]
+    truth, told = np.sign(own[other] - own[one]), np.sign(guess[other] - guess[one])
     counted = truth != 0
     return np.asarray((1 + truth[counted] * told[counted]) / 2)
 

@@ -19,7 +19,7 @@ from sfumato.attacks.reach import MISSING, Reach
 from sfumato.attacks.targets import draw
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import DistinctColumns, distinct
 from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
@@ -87,13 +87,20 @@ class OwnRows:
     person: Ints
     group: Ints
     rng: np.random.Generator
+    _distinct: Mapping[str, DistinctColumns] = field(default_factory=dict)
     _columns: dict[tuple[str, str], Column] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, adversary: Adversary, original: pa.Table, sample: int, rng: np.random.Generator
+        cls,
+        adversary: Adversary,
+        original: pa.Table,
+        sample: int,
+        rng: np.random.Generator,
+        columns: Mapping[str, DistinctColumns] | None = None,
     ) -> OwnRows:
-        """Return a sample of people with the group that fits each best."""
+        """Return a sample of people with the group that fits each best; `columns` are those of the
+        release's tables, if they have been looked at before."""
         people = draw(original.num_rows, sample, rng)
         own = np.full(len(people), -1)
         for part, fits in adversary.fits_in_parts(people):
@@ -101,7 +108,7 @@ class OwnRows:
             some = np.flatnonzero(np.diff(fits.start))
             own[part.start + some] = fits.group[_largest(drawn, fits.start[some])]
         found = own >= 0
-        return cls(adversary.release, original, people[found], own[found], rng)
+        return cls(adversary.release, original, people[found], own[found], rng, columns or {})
 
     def groups(self, table: str) -> Ints:
         """Return the group of each row of a table, from 0 on."""
@@ -116,7 +123,9 @@ class OwnRows:
         """Return a column of a table; its name is one of the original's."""
         if (table, name) not in self._columns:
             content, manifest = self.release.tables[table], self.release.manifest
-            cells, values = distinct(content[name], name), distinct(self.original[name], name)
+            known = self._distinct.get(table)
+            cells = distinct(content[name], name) if known is None else known[name]
+            values = distinct(self.original[name], name)
             published = Published(
                 manifest.attribute(name), self.release.hierarchies.get(name), cells.values
             )
