@@ -134,18 +134,20 @@ def learn(lessons: Lessons, secret: Secret, rng: np.random.Generator) -> Classif
     units = np.sort(order[: max(1, int(np.searchsorted(rows, MOST_ROWS, "right")))])
     ratio = np.ones((secret.count, lessons.categories))
     scale = np.ones((lessons.blocks, len(lessons.buckets.value)))
-    for _ in range(ITERATIONS):
-        ratio = _ratios(lessons, _tally(lessons, ratio, scale, units))
+    for turn in range(ITERATIONS):
+        # at first nothing is likelier than anything else, and shares are balanced as they are
+        tally = _tally(lessons, ratio, scale, units, ROUNDS if turn else 0)
+        ratio = _ratios(lessons, tally)
     none_yet = np.zeros(lessons.count, np.bool_)
     return Classifier(secret, lessons, ratio, scale, none_yet, round(lessons.sizes[units].sum()))
 
 
-def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
+def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints, rounds: int) -> Reals:
     """Return how many people have each value with each category, if they are matched by ratios."""
 
     def do(own: Ints) -> Reals:
         tally = np.zeros_like(ratio)
-        _balance(lessons, ratio, scale, own, tally)
+        _balance(lessons, ratio, scale, own, tally, rounds)
         return tally
 
     found = _in_shares(units, do)
@@ -153,17 +155,23 @@ def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
 
 
 def _balance(
-    lessons: Lessons, ratio: Reals, scale: Reals, units: Ints, tally: Reals = _NO_TALLY
+    lessons: Lessons,
+    ratio: Reals,
+    scale: Reals,
+    units: Ints,
+    tally: Reals = _NO_TALLY,
+    rounds: int = ROUNDS,
 ) -> None:
     most = int(min(np.diff(lessons.buckets.start, axis=1).max(initial=1), _ROOM))
     room = Room(
+        np.empty(lessons.widest),
         np.empty(lessons.widest),
         np.empty(most),
         np.empty(most),
         np.empty((most, lessons.shown.categories.shape[1]), np.int64),
         np.empty(max(lessons.widest, _ROOM)),
     )
-    balance(units, lessons.shown, lessons.buckets, ratio, ROUNDS, scale, tally, room)
+    balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room)
 
 
 def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:

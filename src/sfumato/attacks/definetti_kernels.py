@@ -78,11 +78,11 @@ def _weigh(
 
 
 class Room(NamedTuple):
-    """Scratch of `balance`: for a bucket's values, and for some of its people at a time, for their
-    categories and for products of a person and a value (as many as a bucket has values, at least).
-    """
+    """Scratch of `balance`: twice for a bucket's values; and, for some of its people at a time, for
+    them, their categories, and products of a person and a value (at least one for each value)."""
 
     sums: Reals
+    wanted: Reals
     people: Reals
     chance: Reals
     lines: Ints
@@ -140,7 +140,8 @@ def balance(
 
     Factors begin as the shares of the values. `ratio` and `tally` have a line a value.
     """
-    sums, chance, lines, likely = room.sums, room.chance, room.lines, room.likely
+    sums, wanted, chance = room.sums, room.wanted, room.chance
+    lines, likely = room.lines, room.likely
     turns = rounds + (1 if len(tally) else 0)
     for unit in units:
         first, last = buckets.values[unit], buckets.values[unit + 1]
@@ -152,11 +153,12 @@ def balance(
         for block in range(len(scale)):
             begin, end = buckets.start[block, unit], buckets.start[block, unit + 1]
             factor = scale[block, first:last]
-            for place in range(width):
-                factor[place] = weight[place] / held
             people = 0.0
             for at in range(begin, end):
                 people += buckets.people[buckets.order[at]]
+            for place in range(width):
+                factor[place] = weight[place] / held
+                wanted[place] = factor[place] * people
             step = max(1, min(len(likely) // max(width, 1), len(lines)))
             for turn in range(turns):
                 for place in range(width):
@@ -183,7 +185,7 @@ def balance(
                 if turn < rounds:
                     for place in range(width):
                         if sums[place] > 0:
-                            factor[place] *= weight[place] / held * people / sums[place]
+                            factor[place] *= wanted[place] / sums[place]
 
 
 @loop
