@@ -77,8 +77,8 @@ def test_the_largest_of_each_stretch_is_the_last_of_equal_ones():
 
 
 def test_sets_of_values_that_nobody_seems_to_have_leave_chances_finite():
-    # six attributes of many values: the few records that fit weigh more than 10 to the 8
-    table = pa.table({f"a{i}": rng(i).integers(0, 200, 300) for i in range(7)})
+    # so many attributes of many values that a record that fits weighs more than 10 to the 8
+    table = pa.table({f"a{i}": rng(i).integers(0, 200, 300) for i in range(10)})
     schema = Schema.of(dict.fromkeys(table.column_names, "sensitive-quasi-identifier"))
     release = sf.SensitiveQID(l=3).publish(table, schema, randomness=Randomness.test(1))
     eyes = SetAdversary.of(release, table, sample=100, rng=rng())
