@@ -209,6 +209,15 @@ def _mean_ratio(features: Features, distinct: Ints, ratio: Reals) -> Reals:
     weight = np.cumsum(change, axis=0)[:-1]
     nulls = np.bincount(own[reach.nulls], features.people[reach.nulls], minlength=width)
     weight[distinct == MISSING] = nulls
-    total = weight.sum(axis=1, keepdims=True)
-    mean = weight @ ratio[:, features.first : features.last].T
-    return np.divide(mean, total, out=np.ones_like(mean), where=total > 1e-9)
+    own_ratio = ratio[:, features.first : features.last]
+    found = np.ones((len(distinct), len(ratio)))
+    covering = np.count_nonzero(weight, axis=1)
+    # exact cells: a rank is in one category, whose ratios are the mean
+    alone = np.flatnonzero(covering == 1)
+    found[alone] = own_ratio[:, weight[alone].argmax(axis=1)].T
+    several = np.flatnonzero((covering > 1) & (weight.sum(axis=1) > 1e-9))
+    if len(several):
+        shares = weight[several] / weight[several].sum(axis=1, keepdims=True)
+        # not by BLAS, whose threads take longer to meet than such a product does
+        found[several] = np.einsum("ij,kj->ik", shares, own_ratio)
+    return found
