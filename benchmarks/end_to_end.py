@@ -27,23 +27,19 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from benchmarks.judged import COUNT_QUERIES, judge_seconds
 from benchmarks.machine import ROOT, peak_bytes, resident_bytes
 from sfumato.answers import recq
-from sfumato.audit import audit
 from sfumato.errors import SfumatoError
 from sfumato.jobs.anonymize import anonymize
-from sfumato.jobs.attack import attack
 from sfumato.jobs.peak_memory import forget_peak
 from sfumato.jobs.policy import Policy
-from sfumato.jobs.query import query
-from sfumato.jobs.utility import utility
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import encode
 from sfumato.utility import discernibility, glp
 
 _SEED = 1
-_COUNT_QUERIES = 10
 
 
 def measure(case: str, folder: Path, judged: bool = False) -> dict[str, Any]:
@@ -74,7 +70,9 @@ def measure(case: str, folder: Path, judged: bool = False) -> dict[str, Any]:
             **_floor(source, out / "release", out),
         }
         if judged:
-            found |= _judged(release, out / "release", source, policy, out)
+            # kernels of judges are loaded before, too
+            judge_seconds(out / "warm", folder / "few.parquet", pq.read_schema(source).names[0])
+            found |= _judged(release, out / "release", source, policy)
         return found
 
 
@@ -85,26 +83,13 @@ def _floor(source: Path, release: Path, out: Path) -> dict[str, float]:
     return found
 
 
-def _judged(release: Release, path: Path, source: Path, policy: Path, out: Path) -> dict[str, Any]:
+def _judged(release: Release, path: Path, source: Path, policy: Path) -> dict[str, Any]:
     rules = Policy.load(policy)
     table = encode(pq.read_table(source), rules.schema())
     names = [column.name for column in table.columns]
-    steps: dict[str, Callable[[], Any]] = {
-        "audit": lambda: audit(path),
-        "utility": lambda: utility(path, source, queries=_COUNT_QUERIES),
-        "attack": lambda: attack(path, source, randomness=Randomness.test(_SEED)),
-        "query": lambda: query(path, f'SELECT COUNT(*) WHERE "{names[0]}" IS NOT NULL'),
-    }
-    seconds: dict[str, float | None] = {}
-    for step, run in steps.items():
-        start = time.process_time()
-        try:
-            run()
-            seconds[step] = time.process_time() - start
-        except SfumatoError:
-            seconds[step] = None
+    seconds, by_attack = judge_seconds(path, source, names[0])
     values = table.columns[0].values
-    quantiles = [values[len(values) * n // (_COUNT_QUERIES + 1)] for n in range(1, 11)]
+    quantiles = [values[len(values) * n // (COUNT_QUERIES + 1)] for n in range(1, 11)]
     predicates = [f'"{names[0]}" <= {_literal(each.as_py())}' for each in quantiles]
     measures: dict[str, Callable[[], float]] = {
         "c_dm": lambda: float(discernibility(release)),
@@ -117,7 +102,11 @@ def _judged(release: Release, path: Path, source: Path, policy: Path, out: Path)
             metrics[metric] = value()
         except SfumatoError:
             metrics[metric] = None
-    return {"judge_processor_seconds": seconds, "metrics": metrics}
+    return {
+        "judge_processor_seconds": seconds,
+        "attack_processor_seconds": by_attack,
+        "metrics": metrics,
+    }
 
 
 def _literal(value: Any) -> str:

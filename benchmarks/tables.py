@@ -19,9 +19,39 @@ from sfumato.datasets import census, census_schema
 from sfumato.schema import Schema
 
 SEED = 1
-# Which columns of a real table are quasi-identifiers, which is sensitive, and its file.
-REAL: Mapping[str, tuple[str, tuple[str, ...], str]] = {
-    "adult": (
+
+
+@dataclass(frozen=True, slots=True)
+class RealTable:
+    """A real table: its file, quasi-identifiers and sensitive attribute, and which l that allows.
+
+    No value may be more frequent than one in l (`diversity`): real attributes have fewer, and
+    commoner, values than the synthetic salary. LGB flags people by `flagged`, which must allow
+    its l, too.
+    """
+
+    file: str
+    known: tuple[str, ...]
+    hidden: str
+    diversity: int
+    flagged: tuple[str, ...]
+
+    @property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """The method of each case."""
+        return {
+            **METHODS,
+            "anatomy": {"name": "anatomy", "l": self.diversity},
+            "arp": {"name": "arp", "l": self.diversity},
+            "slppa": {"name": "slppa", "beta": 0.5, "tables": 2},
+            "lgb": {"name": "lgb", "k": 10, "l": self.diversity},
+            "merging": {"name": "merging", "l": 2, "expected": None, "collapse": None},
+            "slicing": {"name": "slicing", "l": self.diversity},
+        }
+
+
+REAL: Mapping[str, RealTable] = {
+    "adult": RealTable(
         "adult.parquet",
         (
             "age",
@@ -34,16 +64,22 @@ REAL: Mapping[str, tuple[str, tuple[str, ...], str]] = {
             "salary-class",
         ),
         "occupation",
+        3,
+        ("age",),
     ),
-    "census-income": (
+    "census-income": RealTable(
         "census_income.parquet",
         ("age", "class-of-worker", "education", "marital-stat", "race", "sex"),
-        "major-occupation-code",
+        "detailed-household-and-family-stat",
+        3,
+        ("age", "education"),
     ),
-    "covid": (
+    "covid": RealTable(
         "covid_mexico.parquet",
         ("AGE", "SEX", "DIABETES", "OBESITY", "TOBACCO", "HIPERTENSION"),
         "CLASIFFICATION_FINAL",
+        2,
+        ("AGE",),
     ),
 }
 SYNTHETIC = "synthetic"
@@ -69,16 +105,6 @@ METHODS: Mapping[str, dict[str, Any]] = {
     "slicing": {"name": "slicing", "l": 5},
     "sensitive_qid": {"name": "sensitive-qid", "l": 3},
     "top_down": {"name": "top-down", "k": 10},
-}
-# Real sensitive attributes have fewer, and commoner, values than the synthetic salary.
-REAL_METHODS: Mapping[str, dict[str, Any]] = {
-    **METHODS,
-    "anatomy": {"name": "anatomy", "l": 3},
-    "arp": {"name": "arp", "l": 3},
-    "slppa": {"name": "slppa", "beta": 0.5, "tables": 2},
-    "lgb": {"name": "lgb", "k": 10, "l": 3},
-    "merging": {"name": "merging", "l": 2, "expected": None, "collapse": None},
-    "slicing": {"name": "slicing", "l": 3},
 }
 
 
@@ -108,12 +134,13 @@ def write(name: str, rows: int | None, folder: Path) -> Files:
         schema = census_schema()
         data = census(rows or 100_000, seed=SEED)
         known = tuple(each.name for each in schema.quasi_identifiers)
-        hidden, methods = "salary", METHODS
+        hidden, methods, flagged = "salary", METHODS, (known[0], known[-2])
         trees = _hierarchies(schema, folder)
     else:
-        file, known, hidden = REAL[name]
-        data = pq.read_table(shared_folder() / "data" / file, columns=[*known, hidden])
-        data, methods, trees = data.slice(0, rows), REAL_METHODS, {}
+        real = REAL[name]
+        known, hidden, methods, flagged = real.known, real.hidden, real.methods, real.flagged
+        data = pq.read_table(shared_folder() / "data" / real.file, columns=[*known, hidden])
+        data, trees = data.slice(0, rows), {}
     data = data.select([*known, hidden])
     data = data.filter(data[hidden].is_valid())
     pq.write_table(data, folder / "data.parquet")
@@ -123,7 +150,9 @@ def write(name: str, rows: int | None, folder: Path) -> Files:
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     few = {name for name in (*known, hidden) if len(data[name].unique()) <= _FEW_VALUES}
     for case, method in methods.items():
-        text = yaml.safe_dump(_policy(case, method, known, hidden, trees, few), sort_keys=False)
+        text = yaml.safe_dump(
+            _policy(case, method, known, hidden, trees, few, flagged), sort_keys=False
+        )
         (folder / f"{case}.yaml").write_text(text, encoding="utf-8")
     return Files(name, data.num_rows, folder, (*known, hidden))
 
@@ -135,13 +164,14 @@ def _policy(
     hidden: str,
     trees: Mapping[str, str],
     few: set[str],
+    flagged: tuple[str, ...],
 ) -> dict[str, Any]:
     attributes: dict[str, dict[str, Any]] = {}
-    for place, name in enumerate(known):
+    for name in known:
         attributes[name] = {"role": "quasi-identifier"}
         if name in trees:
             attributes[name]["hierarchy"] = trees[name]
-        if case == "lgb" and place in (0, len(known) - 2):
+        if case == "lgb" and name in flagged:
             attributes[name] |= {"role": "semi-sensitive", "density": 0.2}
     attributes[hidden] = {"role": "sensitive"}
     if case == "sensitive_qid":

@@ -7,6 +7,7 @@ import importlib
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from benchmarks import side_by_side, tables
 from benchmarks.end_to_end import measure
@@ -34,6 +35,8 @@ def test_a_run_reports_time_memory_and_judges(files):
     assert found["coded_and_output_bytes"] > files.rows * 9 * 4
     assert found["judge_processor_seconds"].keys() == {"audit", "utility", "attack", "query"}
     assert None not in found["judge_processor_seconds"].values()  # none refused
+    assert {"record-linkage", "definetti", "leaks"} <= found["attack_processor_seconds"].keys()
+    assert "joint-bayes" not in found["attack_processor_seconds"]  # for sets alone
     assert found["metrics"].keys() == {"c_dm", "glp", "recq"}
     assert found["metrics"]["c_dm"] is None  # not defined for anatomised tables
     assert found["metrics"]["recq"] >= 0
@@ -72,3 +75,29 @@ def test_growth_ratios_and_regressions():
     assert side_by_side.misses({"runs": [failed], "growth": {}}) == [
         "arp on 5 rows of adult: failed"
     ]
+
+
+def test_judges_that_take_too_long_are_told_with_their_seconds(capsys):
+    run = {"case": "arp", "table": "adult", "rows": 5, "processor_seconds": 0.5}
+    run |= {"judge_processor_seconds": {"audit": 0.1, "utility": None, "attack": 3.0}}
+    run |= {"attack_processor_seconds": {"leaks": 2.6, "membership": 0.1}}
+    run |= {"floor_seconds": 1.0, "floor_processor_seconds": 1.0, "total_seconds": 1.0}
+    run |= {"peak_bytes": 1, "coded_and_output_bytes": 1}
+    (done,) = side_by_side._with_ratios([run], {"arp": [run]})
+    assert done["judges_over_anonymisation"]["attack"] == pytest.approx(6)
+    assert done["judges_over_anonymisation"]["utility"] is None
+    assert side_by_side.misses({"runs": [done], "growth": {}}) == [
+        f"arp on 5 rows of adult: {step} takes {times} times as long as the anonymisation, "
+        f"{seconds} s of processor, bar 5"
+        for step, times, seconds in (("attack", "6.0", "3.00"), ("attack leaks", "5.2", "2.60"))
+    ]
+    side_by_side.show({"runs": [done], "growth": {}}, Console(width=190))
+    assert "leaks 2.60 (5.2)" in capsys.readouterr().out
+
+
+def test_real_tables_name_columns_of_their_own():
+    for real in tables.REAL.values():
+        assert real.hidden not in real.known
+        assert set(real.flagged) <= set(real.known)
+        assert real.methods.keys() == tables.METHODS.keys()
+        assert real.methods["lgb"]["l"] == real.diversity

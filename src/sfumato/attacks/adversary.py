@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from sfumato.attacks.controls import GIVEN, MADE, NONE, made_controls
 from sfumato.attacks.fit_kernels import add_shares
-from sfumato.attacks.fits import Fits, Fitter, kinds_of
+from sfumato.attacks.fits import Fits, Fitter, joined, kinds_of
 from sfumato.attacks.given import given_controls, plain
+from sfumato.attacks.kept_fits import MOST_KEPT, KeptFits
 from sfumato.attacks.nearest import NearestFitter, refuse_other_means
 from sfumato.attacks.specific import most_specific, withheld_cells
 from sfumato.attacks.stage import Secret, Side, parts, read, set_stage
@@ -132,9 +133,13 @@ class Adversary:
         """Return the adversary who does not know the attribute, since it is what they want."""
         if name not in self.view.known:
             return self
-        view = self.view.of_one_who_knows([known for known in self.view.known if known != name])
-        side = replace(self.side, view=view)
-        return replace(self, view=view, side=side, memory={})
+
+        def make() -> Adversary:
+            view = self.view.of_one_who_knows([known for known in self.known if known != name])
+            return replace(self, view=view, side=replace(self.side, view=view), memory={})
+
+        found: Adversary = self.remembered(("ignorant of", name), make)
+        return found
 
     def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what was made before under the key, or make it: attacks share what they see."""
@@ -153,7 +158,29 @@ class Adversary:
         return rows[first], kind
 
     def fits_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
-        """Return the groups of people, so many people at a time as fit into memory."""
+        """Return the groups of people, so many people at a time as fit into memory.
+
+        Attacks ask for the same people over and over: their groups are found once, unless there
+        are too many to be kept.
+        """
+        kept: KeptFits | None = self.remembered("fits", self._everybody)
+        if kept is not None and kept.has(rows):
+            yield slice(0, len(rows)), kept.of(rows)
+        else:
+            yield from self._found_in_parts(rows)
+
+    def _everybody(self) -> KeptFits | None:
+        """Return the groups of all targets and controls; None if there are too many."""
+        people = np.union1d(self.targets, self.controls)
+        kinds, of = self.kinds(people)
+        found: list[Fits] = []
+        for _, fits in self._found_in_parts(kinds):
+            found.append(fits)
+            if sum(len(each.group) for each in found) > MOST_KEPT:
+                return None
+        return KeptFits(people, of, joined(found))
+
+    def _found_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
         withheld: Ints | None = self.remembered(
             "withheld", lambda: withheld_cells(self.release.manifest, self.view)
         )
@@ -164,11 +191,17 @@ class Adversary:
     def by_kind(self, rows: Ints, measure: Callable[[Ints, Fits], Reals]) -> Reals:
         """Return a measure of each person that depends on what is known of them alone.
 
-        `measure` gets rows and their fits; it is asked once for every kind of person.
+        `measure` gets rows and their fits; it is asked once for every kind of person where that
+        saves anything.
         """
+        kinds: Ints
+        of: Ints | None
         kinds, of = self.kinds(rows)
+        if len(kinds) > len(rows) // 2:  # copies for people of one kind would cost more
+            kinds, of = rows, None
         found = [measure(kinds[part], fits) for part, fits in self.fits_in_parts(kinds)]
-        return np.concatenate(found)[of]
+        whole = found[0] if len(found) == 1 else np.concatenate(found)
+        return whole if of is None else whole[of]
 
     def expected(self, rows: Ints) -> Reals:
         """Return the expected number of records that fit each person."""
@@ -224,8 +257,8 @@ class Adversary:
             return found
 
         found = self.by_kind(rows, measure)
-        whole = np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.asarray(found / whole)
+        found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return found
 
     def posterior_in_parts(self, rows: Ints, secret: Secret) -> Iterator[tuple[slice, Reals]]:
         """Return the posteriors of people, so many people at a time as fit into memory."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.cohort_kernels import add_corrupted
 from sfumato.attacks.cohorts import Cohorts, cohorts_of
 from sfumato.attacks.glimpse import NEGATED, Eyes, Glimpse
 from sfumato.attacks.linkage_records import KNOWS
@@ -15,7 +16,6 @@ from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.secrets_seen import Seen, with_secret
 from sfumato.attacks.stage import Secret
 from sfumato.schema.attribute import Role
-from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -130,6 +130,9 @@ def _corrupted(
         minlength=eyes.view.groups,
     )
     partly = eyes.release.manifest.attribute(secret.name).role is Role.SEMI_SENSITIVE
+    # of a record of a group, how much is in its cohorts
+    per_record = held / eyes.sizes
+    first = np.searchsorted(cohorts.of, np.arange(len(cohorts.sizes) + 1))
     kinds, of = eyes.kinds(rows)
     taken, chances = [np.zeros(0, np.int64)], [np.zeros((0, len(CORRUPTED)))]
     left = _ENTRIES
@@ -138,28 +141,32 @@ def _corrupted(
         ends = np.cumsum(np.diff(fits.start)[of[here] - part.start])
         here = here[: max(int(np.searchsorted(ends, left, "right")), 1)]
         left -= int(ends[len(here) - 1]) if len(here) else 0
-        own = fits.of(of[here] - part.start)
         truth = eyes.truth(rows[here], secret)
-        at, place = spread(cohorts.start[own.group], cohorts.start[own.group + 1])
-        weight = (own.weight * held[own.group] / eyes.sizes[own.group])[at] * cohorts.share[place]
-        person, cohort = own.person[at], cohorts.cohort[place]
-        size = cohorts.sizes[cohort].astype(np.float64)
-        having = cohorts.holding(truth[person], cohort)
-        total = np.bincount(person, weight, minlength=len(here))
-        columns = []
-        for known in CORRUPTED:
-            gone = np.minimum(known, np.maximum(size - 1, 0))
-            rest = having - gone * (having - 1) / np.maximum(size - 1, 1)
-            chance = np.where(having > 0, rest / np.maximum(size - gone, 1), 0.0)
-            if not are_in:
-                chance = having / np.maximum(size, 1)
-            summed = np.bincount(person, weight * chance, minlength=len(here))
-            share = summed / np.maximum(total, np.finfo(float).tiny)
-            columns.append(np.where(total > 0, share, prior[truth]))
+        total, summed = np.zeros(len(here)), np.zeros((len(here), len(CORRUPTED)))
+        add_corrupted(
+            of[here] - part.start,
+            fits.start,
+            fits.group,
+            fits.weight * per_record[fits.group],
+            cohorts.start,
+            cohorts.cohort,
+            cohorts.share,
+            cohorts.sizes,
+            first,
+            cohorts.value,
+            cohorts.count,
+            truth,
+            np.array(CORRUPTED),
+            are_in,
+            total,
+            summed,
+        )
+        share = summed / np.maximum(total, np.finfo(float).tiny)[:, None]
+        shown = np.where(total[:, None] > 0, share, prior[truth][:, None])
         # who fits no group that hides an attribute which some do not hide keeps nothing secret
         kept = total > 0 if partly else total >= 0
         taken.append(rows[here][kept])
-        chances.append(np.stack(columns, axis=1)[kept])
+        chances.append(shown[kept])
         if left <= 0:
             break
     return np.concatenate(taken), np.concatenate(chances)

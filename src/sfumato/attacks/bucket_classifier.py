@@ -15,7 +15,7 @@ the paper draws by chance is computed by its expectation, and a bucket's matchin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -25,26 +25,30 @@ import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.buckets_shown import Features, Lessons
-from sfumato.attacks.definetti_kernels import add_sharpened, balance, recount
+from sfumato.attacks.definetti_kernels import Room, add_sharpened, balance
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.stage import Secret
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 T = TypeVar("T")
 
 ITERATIONS: Final = 10
 ROUNDS: Final = 4  # of balancing a bucket
 # That are learned from: people of a bucket with the same cells count as one row.
 MOST_ROWS: Final = 200_000
+_ROOM = 1 << 17  # products of people and values of a bucket, which are kept between rounds
+_NO_TALLY: Final = np.zeros((0, 0))
 _SHARES = 4  # of the work, whatever the machine: sums do not depend on the number of its threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
-    """What was learned: how much likelier than by chance each category of cells goes with each
-    value (`ratio`), and the factors of the values in every bucket (`scale`, a line a block).
+    """What was learned: how much likelier than by chance each value (a line of `ratio`) goes with
+    each category of cells, and the factors of the values in buckets (`scale`, a line a block), as
+    far as those are `balanced`.
 
     `rows` is how many people it was learned from, of those who have the secret in a bucket.
     """
@@ -53,6 +57,7 @@ class Classifier:
     lessons: Lessons
     ratio: Reals
     scale: Reals
+    balanced: Bools
     rows: int
 
     def sharpened(self, eyes: Adversary, rows: Ints) -> Reals:
@@ -60,6 +65,7 @@ class Classifier:
         classifier; zeros where no group that tells anything fits."""
 
         def measure(kinds: Ints, fits: Fits) -> Reals:
+            self._balance(fits.group)
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
             add_sharpened(
@@ -71,63 +77,101 @@ class Classifier:
             return out
 
         found = eyes.by_kind(rows, measure)
-        total = np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.asarray(found / total)
+        found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return found
 
-    def alone(self, eyes: Adversary, rows: Ints) -> Reals:
-        """Return how likely anybody with these cells has each value, in the data or not.
+    def _balance(self, groups: Ints) -> None:
+        """Find the factors of the buckets that people of some groups are in."""
+        units = self.lessons.units_of(np.unique(groups))
+        units = units[~self.balanced[units]]
+        if len(units):
+            _in_shares(units, lambda own: _balance(self.lessons, self.ratio, self.scale, own))
+            self.balanced[units] = True
 
-        The shares of the whole release times the likelihoods: the mean of all cells that cover a
-        person's, by how frequent they are.
-        """
-        kinds, of = eyes.kinds(rows)
+    def alone(self, eyes: Adversary, rows: Ints) -> Alone:
+        """Return what it says of people by their cells alone, whichever buckets they may be in."""
         with np.errstate(divide="ignore"):
-            logs = np.tile(np.log(eyes.prior(self.secret)), (len(kinds), 1))
-        for features, ranks in zip(self.lessons.features, self._ranks(eyes, kinds).T, strict=True):
-            logs += np.log(_mean_ratio(features, ranks, self.ratio))
-        logs -= logs.max(axis=1, keepdims=True)
-        found = np.exp(logs)
-        return np.asarray((found / found.sum(axis=1, keepdims=True))[of])
+            prior = np.log(eyes.prior(self.secret))
+        tables, places = [], []
+        for features, ranks in zip(self.lessons.features, self._ranks(eyes, rows).T, strict=True):
+            distinct, place = np.unique(ranks, return_inverse=True)
+            tables.append(np.log(_mean_ratio(features, distinct, self.ratio)))
+            places.append(place)
+        return Alone(prior, tables, places)
 
     def _ranks(self, eyes: Adversary, rows: Ints) -> Ints:
         return np.stack([eyes.side.people[each.name][rows] for each in self.lessons.features], 1)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """What a classifier says of anybody with some cells, in the data or not.
+
+    The shares of the whole release times the likelihoods: the mean of all cells that cover a
+    person's, by how frequent they are. All are logarithms, with a table of lines for each
+    attribute, and each person's line in it.
+    """
+
+    prior: Reals
+    tables: Sequence[Reals]
+    places: Sequence[Ints]
+
+    def of(self, part: slice) -> Reals:
+        """Return how likely each person of a part has each value."""
+        found = np.tile(self.prior, (part.stop - part.start, 1))
+        for table, place in zip(self.tables, self.places, strict=True):
+            found += table[place[part]]
+        found -= found.max(axis=1, keepdims=True)
+        np.exp(found, out=found)
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+
 def learn(lessons: Lessons, secret: Secret, rng: np.random.Generator) -> Classifier:
     """Return the classifier of a secret, learned from buckets drawn at random, or from all."""
-    buckets = lessons.buckets
     order = rng.permutation(lessons.count)
     rows = np.cumsum(lessons.rows[order])
     units = np.sort(order[: max(1, int(np.searchsorted(rows, MOST_ROWS, "right")))])
-    ratio = np.ones((lessons.categories, secret.count))
-    scale = np.ones((lessons.blocks, len(buckets.value)))
-    for _ in range(ITERATIONS):
-        tally = _tally(lessons, ratio, scale, units)
+    ratio = np.ones((secret.count, lessons.categories))
+    scale = np.ones((lessons.blocks, len(lessons.buckets.value)))
+    for turn in range(ITERATIONS):
+        # at first nothing is likelier than anything else, and shares are balanced as they are
+        tally = _tally(lessons, ratio, scale, units, ROUNDS if turn else 0)
         ratio = _ratios(lessons, tally)
-    _balance(lessons, ratio, scale, np.arange(lessons.count))
-    return Classifier(secret, lessons, ratio, scale, round(lessons.sizes[units].sum()))
+    none_yet = np.zeros(lessons.count, np.bool_)
+    return Classifier(secret, lessons, ratio, scale, none_yet, round(lessons.sizes[units].sum()))
 
 
-def _balance(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> None:
-    def do(own: Ints) -> None:
-        room = np.empty(lessons.widest), np.empty(lessons.widest)
-        balance(own, lessons.shown, lessons.buckets, ratio, ROUNDS, scale, *room)
-
-    _in_shares(units, do)
-
-
-def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints) -> Reals:
-    """Return how many people have each category with each value, if they are matched by ratios."""
-    _balance(lessons, ratio, scale, units)
+def _tally(lessons: Lessons, ratio: Reals, scale: Reals, units: Ints, rounds: int) -> Reals:
+    """Return how many people have each value with each category, if they are matched by ratios."""
 
     def do(own: Ints) -> Reals:
         tally = np.zeros_like(ratio)
-        room = np.empty(lessons.widest)
-        recount(own, lessons.shown, lessons.buckets, ratio, scale, room, tally)
+        _balance(lessons, ratio, scale, own, tally, rounds)
         return tally
 
     found = _in_shares(units, do)
     return np.asarray(sum(found[1:], found[0]))
+
+
+def _balance(
+    lessons: Lessons,
+    ratio: Reals,
+    scale: Reals,
+    units: Ints,
+    tally: Reals = _NO_TALLY,
+    rounds: int = ROUNDS,
+) -> None:
+    most = int(min(np.diff(lessons.buckets.start, axis=1).max(initial=1), _ROOM))
+    room = Room(
+        np.empty(lessons.widest),
+        np.empty(lessons.widest),
+        np.empty(most),
+        np.empty(most),
+        np.empty((most, lessons.shown.categories.shape[1]), np.int64),
+        np.empty(max(lessons.widest, _ROOM)),
+    )
+    balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room)
 
 
 def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:
@@ -143,19 +187,19 @@ def _ratios(lessons: Lessons, tally: Reals) -> Reals:
     """
     ratio = np.ones_like(tally)
     for features in lessons.features:
-        own = tally[features.first : features.last]
-        people, values = own.sum(axis=1, keepdims=True), own.sum(axis=0)
+        own = tally[:, features.first : features.last]
+        people, values = own.sum(axis=0), own.sum(axis=1, keepdims=True)
         share = people / max(people.sum(), np.finfo(float).tiny)
         added = max(int((people > 0).sum()), 1)
         relative = np.divide(own, share, out=np.zeros_like(own), where=share > 0)
         found = (relative + added) / (values + added)
-        ratio[features.first : features.last] = np.where(share > 0, found, 1.0)
+        ratio[:, features.first : features.last] = np.where(share > 0, found, 1.0)
     return ratio
 
 
-def _mean_ratio(features: Features, ranks: Ints, ratio: Reals) -> Reals:
-    """Return the mean ratios of the cells that cover each rank, 1 where none does."""
-    distinct, of = np.unique(ranks, return_inverse=True)
+def _mean_ratio(features: Features, distinct: Ints, ratio: Reals) -> Reals:
+    """Return the mean ratios of the cells that cover each of some ascending ranks, 1 where none
+    does."""
     reach, width = features.reach, features.last - features.first
     own = features.category - features.first
     change = np.zeros((len(distinct) + 1, width))
@@ -165,7 +209,15 @@ def _mean_ratio(features: Features, ranks: Ints, ratio: Reals) -> Reals:
     weight = np.cumsum(change, axis=0)[:-1]
     nulls = np.bincount(own[reach.nulls], features.people[reach.nulls], minlength=width)
     weight[distinct == MISSING] = nulls
-    total = weight.sum(axis=1, keepdims=True)
-    mean = weight @ ratio[features.first : features.last]
-    found = np.divide(mean, total, out=np.ones_like(mean), where=total > 1e-9)
-    return np.asarray(found[of])
+    own_ratio = ratio[:, features.first : features.last]
+    found = np.ones((len(distinct), len(ratio)))
+    covering = np.count_nonzero(weight, axis=1)
+    # exact cells: a rank is in one category, whose ratios are the mean
+    alone = np.flatnonzero(covering == 1)
+    found[alone] = own_ratio[:, weight[alone].argmax(axis=1)].T
+    several = np.flatnonzero((covering > 1) & (weight.sum(axis=1) > 1e-9))
+    if len(several):
+        shares = weight[several] / weight[several].sum(axis=1, keepdims=True)
+        # not by BLAS, whose threads take longer to meet than such a product does
+        found[several] = np.einsum("ij,kj->ik", shares, own_ratio)
+    return found

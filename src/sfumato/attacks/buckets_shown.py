@@ -24,7 +24,7 @@ from sfumato.attacks.stage import Candidates, Secret
 from sfumato.attacks.view import Block, Held, summed
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
 from sfumato.schema.distinct import distinct
-from sfumato.table.groups import packed
+from sfumato.table.groups import packed, spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -80,6 +80,13 @@ class Lessons:
     def rows(self) -> Ints:
         """The number of rows in each bucket, where people with the same cells are one."""
         return np.asarray(np.diff(self.buckets.start, axis=1).max(axis=0))
+
+    def units_of(self, groups: Ints) -> Ints:
+        """Return the buckets that people of some groups are in."""
+        shown = self.shown
+        _, rows = spread(shown.start[:, groups].ravel(), shown.start[:, groups + 1].ravel())
+        _, entries = spread(shown.entries[rows], shown.entries[rows + 1])
+        return np.asarray(np.unique(self.buckets.bucket[entries]))
 
     @property
     def widest(self) -> int:
@@ -156,7 +163,8 @@ class Lessons:
         start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]
         units = len(told.start) - 1
         key = of_block[combination] * units + bucket
-        order = np.argsort(key, kind="stable")
+        in_order = bool((key[1:] >= key[:-1]).all())  # as they are where groups are the buckets
+        order = np.arange(len(key)) if in_order else np.argsort(key, kind="stable")
         ends = np.arange(len(blocks))[:, None] * units + np.arange(units + 1)
         return cls(
             features,

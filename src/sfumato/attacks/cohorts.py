@@ -43,15 +43,6 @@ class Cohorts:
         alone = np.bincount(self.of, minlength=len(self.sizes)) == 1
         return int((alone[self.of] & (self.value != missing)).sum())
 
-    def holding(self, value: Ints, cohort: Ints) -> Reals:
-        """Return how many people of each of some cohorts have each of some values."""
-        width = int(self.value.max(initial=0)) + 1
-        keys = self.of * width + self.value
-        wanted = cohort * width + value
-        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        found = (value < width) & (keys[at] == wanted) if len(keys) else np.zeros(len(value), bool)
-        return np.where(found, self.count[at] if len(keys) else 0.0, 0.0)
-
 
 def cohorts_of(eyes: Eyes, secret: Secret) -> Cohorts:
     """Return the cohorts of a secret; of random sets every record is one, and holds eta values."""

@@ -108,7 +108,8 @@ def _alike(classes: Ints, made: Ints, parents: Ints, rng: np.random.Generator) -
 
 def _like(keys: Ints, wanted: Ints, parents: Ints, rng: np.random.Generator) -> Ints:
     """Return a random row with each wanted key that is none of the parents, -1 where none is."""
-    order = np.argsort(keys, kind="stable")
+    may = np.flatnonzero(np.isin(keys, wanted))
+    order = may[np.argsort(keys[may], kind="stable")]
     ordered = keys[order]
     low = np.searchsorted(ordered, wanted, "left")
     size = np.searchsorted(ordered, wanted, "right") - low

@@ -17,7 +17,7 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.bucket_classifier import ITERATIONS, MOST_ROWS, Classifier, learn
 from sfumato.attacks.buckets_shown import LAYOUTS, Lessons
 from sfumato.attacks.controls import GIVEN
-from sfumato.attacks.guesses import guessed_value
+from sfumato.attacks.guesses import guessed_prior, guessed_value
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.secrets_seen import with_secret
 from sfumato.attacks.stage import Secret, parts
@@ -109,10 +109,11 @@ def _seen(eyes: Adversary, secret: Secret, classifier: Classifier, rows: Ints) -
     rows = with_secret(eyes, secret, rows)
     prior, truth = eyes.prior(secret), eyes.truth(rows, secret)
     columns: dict[str, list[npt.NDArray[np.generic]]] = {each: [] for each in _Seen.__slots__}
+    by_cells, by_prior = classifier.alone(eyes, rows), guessed_prior(prior)
     for part in parts(len(rows), secret.count):
         own = truth[part]
         sharp = classifier.sharpened(eyes, rows[part])
-        alone = classifier.alone(eyes, rows[part])
+        alone = by_cells.of(part)
         told = sharp.any(axis=1)
         sharp = np.where(told[:, None], sharp, alone)
         shares = eyes.posterior(rows[part], secret)
@@ -121,7 +122,7 @@ def _seen(eyes: Adversary, secret: Secret, classifier: Classifier, rows: Ints) -
             "told": told,
             "guess": guessed_value(sharp, own),
             "shares": guessed_value(shares, own),
-            "margin": guessed_value(np.broadcast_to(prior, sharp.shape), own),
+            "margin": by_prior[own],
             "alone": guessed_value(alone, own),
             "chance": sharp[np.arange(len(own)), own],
         }

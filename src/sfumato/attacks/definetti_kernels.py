@@ -69,11 +69,59 @@ def _weigh(
     total = 0.0
     for place in range(first, last):
         product = scale[place]
+        own = value[place]
         for category in line:
-            product *= ratio[category, value[place]]
+            product *= ratio[own, category]
         out[place - first] = product
         total += product
     return total
+
+
+class Room(NamedTuple):
+    """Scratch of `balance`: twice for a bucket's values; and, for some of its people at a time, for
+    them, their categories, and products of a person and a value (at least one for each value)."""
+
+    sums: Reals
+    wanted: Reals
+    people: Reals
+    chance: Reals
+    lines: Ints
+    likely: Reals
+
+
+@loop
+def _fill_likely(
+    begin: int, count: int, shown: Shown, buckets: Buckets, ratio: Reals, value: Ints, room: Room
+) -> None:
+    """Fill in some people of a bucket and how likely they have its values, a line a value."""
+    people, lines, likely = room.people, room.lines, room.likely
+    for i in range(count):
+        entry = buckets.order[begin + i]
+        people[i] = buckets.people[entry]
+        combination = buckets.combination[entry]
+        for at in range(lines.shape[1]):
+            lines[i, at] = shown.categories[combination, at]
+    for place in range(len(value)):
+        own, row = ratio[value[place]], likely[place * count : (place + 1) * count]
+        for i in range(count):
+            product = 1.0
+            for at in range(lines.shape[1]):
+                product *= own[lines[i, at]]
+            row[i] = product
+
+
+@loop
+def _share_out(count: int, factor: Reals, room: Room) -> None:
+    """Fill in what each of some people has of every value, beyond its factor and likelihood."""
+    people, chance, likely = room.people, room.chance, room.likely
+    for i in range(count):
+        chance[i] = 0.0
+    for place in range(len(factor)):
+        row, times = likely[place * count : (place + 1) * count], factor[place]
+        for i in range(count):
+            chance[i] += row[i] * times
+    for i in range(count):
+        chance[i] = people[i] / chance[i] if chance[i] > 0 else 0.0
 
 
 @loop
@@ -84,63 +132,60 @@ def balance(
     ratio: Reals,
     rounds: int,
     scale: Reals,
-    sums: Reals,
-    chance: Reals,
-) -> None:
-    """Fill in the factors of values (`scale`, a line a block) in some buckets.
-
-    They begin as the shares of the values. `sums` and `chance` have room for a bucket's values.
-    """
-    for unit in units:
-        first, last = buckets.values[unit], buckets.values[unit + 1]
-        held = 0.0
-        for place in range(first, last):
-            held += buckets.weight[place]
-        for block in range(len(scale)):
-            people = 0.0
-            for at in range(buckets.start[block, unit], buckets.start[block, unit + 1]):
-                people += buckets.people[buckets.order[at]]
-            for place in range(first, last):
-                scale[block, place] = buckets.weight[place] / held
-            for _ in range(rounds):
-                for place in range(last - first):
-                    sums[place] = 0.0
-                for at in range(buckets.start[block, unit], buckets.start[block, unit + 1]):
-                    entry = buckets.order[at]
-                    line = shown.categories[buckets.combination[entry]]
-                    total = _weigh(line, ratio, buckets.value, scale[block], first, last, chance)
-                    if total > 0:
-                        for place in range(last - first):
-                            sums[place] += buckets.people[entry] * chance[place] / total
-                for place in range(first, last):
-                    if sums[place - first] > 0:
-                        wanted = buckets.weight[place] / held * people
-                        scale[block, place] *= wanted / sums[place - first]
-
-
-@loop
-def recount(
-    units: Ints,
-    shown: Shown,
-    buckets: Buckets,
-    ratio: Reals,
-    scale: Reals,
-    chance: Reals,
     tally: Reals,
+    room: Room,
 ) -> None:
-    """Add to `tally` how many people of some buckets have each category with each value."""
+    """Fill in the factors of values (`scale`, a line a block) in some buckets, and add to `tally`,
+    unless it is empty, how many of their people have each value with each category.
+
+    Factors begin as the shares of the values. `ratio` and `tally` have a line a value.
+    """
+    sums, wanted, chance = room.sums, room.wanted, room.chance
+    lines, likely = room.lines, room.likely
+    turns = rounds + (1 if len(tally) else 0)
     for unit in units:
         first, last = buckets.values[unit], buckets.values[unit + 1]
+        weight, value = buckets.weight[first:last], buckets.value[first:last]
+        width = last - first
+        held = 0.0
+        for place in range(width):
+            held += weight[place]
         for block in range(len(scale)):
-            for at in range(buckets.start[block, unit], buckets.start[block, unit + 1]):
-                entry = buckets.order[at]
-                line = shown.categories[buckets.combination[entry]]
-                total = _weigh(line, ratio, buckets.value, scale[block], first, last, chance)
-                if total > 0:
-                    for place in range(first, last):
-                        people = buckets.people[entry] * chance[place - first] / total
-                        for category in line:
-                            tally[category, buckets.value[place]] += people
+            begin, end = buckets.start[block, unit], buckets.start[block, unit + 1]
+            factor = scale[block, first:last]
+            people = 0.0
+            for at in range(begin, end):
+                people += buckets.people[buckets.order[at]]
+            for place in range(width):
+                factor[place] = weight[place] / held
+                wanted[place] = factor[place] * people
+            step = max(1, min(len(likely) // max(width, 1), len(lines)))
+            for turn in range(turns):
+                for place in range(width):
+                    sums[place] = 0.0
+                for base in range(begin, end, step):
+                    count = min(step, end - base)
+                    if turn == 0 or step < end - begin:  # else those of the last turn are there
+                        _fill_likely(base, count, shown, buckets, ratio, value, room)
+                    _share_out(count, factor, room)
+                    for place in range(width):
+                        row = likely[place * count : (place + 1) * count]
+                        times = factor[place]
+                        if turn < rounds:
+                            total = 0.0
+                            for i in range(count):
+                                total += row[i] * chance[i]
+                            sums[place] += total * times
+                            continue
+                        counted = tally[value[place]]
+                        for i in range(count):
+                            had = row[i] * chance[i] * times
+                            for at in range(lines.shape[1]):
+                                counted[lines[i, at]] += had
+                if turn < rounds:
+                    for place in range(width):
+                        if sums[place] > 0:
+                            factor[place] *= wanted[place] / sums[place]
 
 
 @loop

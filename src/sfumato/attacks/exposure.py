@@ -21,7 +21,8 @@ from math import ceil
 import numpy as np
 
 from sfumato.answers.set_axes import OTHER_MAKERS, read_axis
-from sfumato.attacks.set_adversary import PROTECTED, factors, margin_of
+from sfumato.attacks.set_adversary import PROTECTED, margin_of
+from sfumato.attacks.set_weights import factors
 from sfumato.audit.layouts import examine
 from sfumato.audit.statistics import SensitiveValues
 from sfumato.release import Manifest, Release

@@ -8,8 +8,10 @@ rows are like it, how large its group is, and where it stands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +26,14 @@ from sfumato.release import Release
 from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import to_texts
-from sfumato.table.groups import packed
+from sfumato.table.groups import Groups
 
 _OTHERS = 1_000
 _NEAR = 0.1  # of all rows lie between the two values
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+Feature = Callable[[Ints], npt.NDArray[Any]]
 
 
 def fake_leaks(
@@ -49,18 +52,26 @@ def fake_leaks(
         if not set(names) <= set(original.column_names):
             continue
         codes = [_codes(records, original, name) for name in names]
-        keys = packed([code.astype(np.int64) for code in codes])
-        _, kind = np.unique(keys, return_inverse=True)
-        shown, real = kind[: len(group)], kind[len(group) :]
-        count = np.bincount(shown, minlength=int(kind.max()) + 1)
-        people = np.bincount(real, minlength=len(count))
+        kinds = Groups.of_equal(codes)
+        ids = kinds.ids.astype(np.int64)
+        shown, real = ids[: len(group)], ids[len(group) :]
+        count = np.bincount(shown, minlength=kinds.count)
+        people = np.bincount(real, minlength=kinds.count)
         told = np.logical_and.reduce([_is_value(release, original, name) for name in names])
         fake = (np.maximum(count - people, 0) / np.maximum(count, 1))[shown]
         impossible += int((told & (people == 0)[shown]).sum())
         published = [code[: len(group)] for code in codes]
+        # of pairs of a fake and a person's record, each drawn by how likely a row is that
+        fakes_ends, ends = (np.cumsum(each * told) for each in (fake, 1 - fake))
+        totals = [float((each * told).sum()) for each in (fake, 1 - fake)]
+        at = (np.arange(pairs) + 0.5) / pairs * totals[0]
+        drawn = np.minimum(np.searchsorted(fakes_ends, at), len(group) - 1)
         for feature in _features(published, shown, group, rng):
             for sign in (1, -1):
-                rights.append(_told(fake * told, (1 - fake) * told, sign * feature, pairs, rng))
+                if not all(totals):
+                    rights.append(np.full(pairs, np.nan))
+                    continue
+                rights.append(_told(drawn, (ends, totals[1]), feature, sign, rng))
     if not rights:
         return []
     how = (
@@ -77,44 +88,92 @@ def fake_leaks(
 
 def _features(
     columns: list[Ints], kind: Ints, group: Ints, rng: np.random.Generator
-) -> list[Reals]:
-    """Return what may give a row away, each a number a row."""
-    rarest = np.min([np.bincount(column)[column] for column in columns], axis=0)
-    found = [np.bincount(kind)[kind], rarest, np.bincount(group)[group], np.arange(len(group))]
+) -> list[Feature]:
+    """Return what may give rows away, each a number for any of the rows."""
+    rarest = np.min([_alike(column) for column in columns], axis=0)
+    found = [_alike(kind), rarest, _alike(group), np.arange(len(group))]
     lifts = []
     for one, other in combinations(columns, 2):
-        _, pair = np.unique(packed([one, other]), return_inverse=True)
-        expected = np.bincount(one)[one] * (np.bincount(other)[other] / len(group))
-        lifts.append(np.bincount(pair)[pair] / expected)
-    if lifts:
-        found += [np.min(lifts, axis=0), _near(columns, rng)]
-    return [np.asarray(each, np.float64) for each in found]
+        pair = Groups.of_equal([one, other]).ids
+        expected = _alike(one) * (_alike(other) / len(group))
+        lifts.append(_alike(pair) / expected)
+    if not lifts:
+        return [each.__getitem__ for each in found]
+    found.append(np.min(lifts, axis=0))
+    return [*(each.__getitem__ for each in found), _Near.of(columns, rng)]
 
 
-def _near(columns: list[Ints], rng: np.random.Generator) -> Reals:
-    """Return how many of some rows have, in every column, a value near that of each row."""
-    rows = len(columns[0])
-    ranks = [np.argsort(np.argsort(column, kind="stable")) / rows for column in columns]
-    others = draw(rows, _OTHERS, rng)
-    found = np.zeros(rows)
-    for part in parts(rows, len(others)):
-        near = np.ones((part.stop - part.start, len(others)), np.bool_)
+def _alike(codes: npt.NDArray[np.integer[Any]]) -> Ints:
+    """Return for each row how many have its code."""
+    return np.asarray(np.bincount(codes)[codes])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Near:
+    """How many of some other rows have, in every column, a value near that of a row.
+
+    By column, others stand in the order of their `ranks`, and `before[i]` has the bits of the first
+    i of them: who is near in a column are some that follow each other.
+    """
+
+    ranks: list[Reals]
+    ordered: list[Reals]
+    before: list[npt.NDArray[np.uint64]]
+
+    @classmethod
+    def of(cls, columns: list[Ints], rng: np.random.Generator) -> _Near:
+        rows = len(columns[0])
+        ranks = []
+        for column in columns:
+            rank = np.empty(rows)
+            rank[np.argsort(column, kind="stable")] = np.arange(rows)
+            ranks.append(rank / rows)
+        others = draw(rows, _OTHERS, rng)
+        ordered, before = [], []
         for rank in ranks:
-            near &= np.abs(rank[part, None] - rank[others]) < _NEAR
-        found[part] = near.sum(axis=1)
-    return found
+            order = np.argsort(rank[others])
+            bits = np.zeros((len(others) + 1, len(others) // 64 + 1), np.uint64)
+            bits[np.arange(1, len(others) + 1), order // 64] = np.uint64(1) << (order % 64).astype(
+                np.uint64
+            )
+            ordered.append(rank[others][order])
+            before.append(np.bitwise_or.accumulate(bits, axis=0))
+        return cls(ranks, ordered, before)
+
+    def __call__(self, rows: Ints) -> Reals:
+        """Return the number for each of some rows."""
+        found = np.empty(len(rows))
+        for part in parts(len(rows), 4 * self.before[0].shape[1]):
+            near: npt.NDArray[np.uint64] | None = None
+            for rank, ordered, before in zip(self.ranks, self.ordered, self.before, strict=True):
+                own = rank[rows[part]]
+                # those between are near; whether the ones at the ends are, only differences tell
+                first = np.searchsorted(ordered, own - _NEAR) - 1
+                last = np.searchsorted(ordered, own + _NEAR) - 1
+                for _ in range(2):
+                    first += ~_is_near(ordered, first, own)
+                    last += _is_near(ordered, last, own)
+                bits = before[np.maximum(last, 0)] & ~before[np.minimum(first, len(ordered))]
+                near = bits if near is None else near & bits
+            assert near is not None
+            found[part] = np.bitwise_count(near).sum(axis=1)
+        return found
 
 
-def _told(fake: Reals, real: Reals, feature: Reals, pairs: int, rng: np.random.Generator) -> Reals:
-    """Return for pairs of a fake and a person's record whether the feature is larger in the fake;
-    both are drawn by how likely they are that."""
-    if fake.sum() == 0 or real.sum() == 0:
-        return np.full(pairs, np.nan)
-    one, other = (
-        np.minimum(np.searchsorted(np.cumsum(weight), at * weight.sum()), len(weight) - 1)
-        for weight, at in ((fake, (np.arange(pairs) + 0.5) / pairs), (real, rng.random(pairs)))
-    )
-    return np.asarray((1 + np.sign(feature[one] - feature[other])) / 2)
+def _is_near(ordered: Reals, place: Ints, own: Reals) -> npt.NDArray[np.bool_]:
+    inside = (place >= 0) & (place < len(ordered))
+    rank = ordered[np.clip(place, 0, len(ordered) - 1)]
+    return np.asarray(inside & (np.abs(own - rank) < _NEAR))
+
+
+def _told(
+    fakes: Ints, real: tuple[Reals, float], feature: Feature, sign: int, rng: np.random.Generator
+) -> Reals:
+    """Return for pairs of a fake and a person's record whether the feature is larger in the fake,
+    or smaller (`sign` -1)."""
+    ends, total = real
+    others = np.minimum(np.searchsorted(ends, rng.random(len(fakes)) * total), len(ends) - 1)
+    return np.asarray((1 + sign * np.sign(feature(fakes) - feature(others))) / 2)
 
 
 def _is_value(release: Release, original: pa.Table, name: str) -> npt.NDArray[np.bool_]:

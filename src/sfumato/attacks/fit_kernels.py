@@ -2,7 +2,8 @@
 
 Combinations of cells are bits of words. A kind of person has for each attribute a row of words:
 the combinations whose cell covers the value. Where all rows of a block have a bit, the combination
-fits. The words of all blocks lie in one array: `at[kind, attribute]` says where they begin.
+fits. The words of all blocks lie in one array: `at[kind, attribute]` says where they begin. The
+attributes of a block come in any order: it is quickest with those of the fewest bits first.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ def fits_of(
     for w in range((rows[1] - rows[0] + 63) >> 6):
         word = words[at[kind, first] + w]
         for a in range(first + 1, end):
+            if word == zero:
+                break
             word &= words[at[kind, a] + w]
         place = w << 6
         while word != zero:
@@ -97,29 +100,6 @@ def fits_of(
 
 
 @loop
-def count_fits(
-    first: int,
-    last: int,
-    words: Words,
-    at: Ints,
-    attributes: Ints,
-    rows: Ints,
-    starts: Ints,
-    group: Ints,
-    count: Ints,
-    size: Ints,
-    groups: Ints,
-    weights: Reals,
-    counts: Ints,
-) -> None:
-    """Count the groups that each of some kinds may be in."""
-    for kind in range(first, last):
-        counts[kind] = fits_of(
-            kind, words, at, attributes, rows, starts, group, count, size, groups, weights
-        )
-
-
-@loop
 def fill_fits(
     first: int,
     last: int,
@@ -133,19 +113,25 @@ def fill_fits(
     size: Ints,
     groups: Ints,
     weights: Reals,
-    ends: Ints,
+    counts: Ints,
     out_groups: Ints,
     out_weights: Reals,
-) -> None:
-    """Fill in the groups of each of some kinds, which end at `ends[kind]`."""
+) -> int:
+    """Fill in the groups of some kinds one after the other, and how many each has; return the
+    first kind for whose groups there was no room."""
+    filled = 0
     for kind in range(first, last):
         found = fits_of(
             kind, words, at, attributes, rows, starts, group, count, size, groups, weights
         )
-        begin = ends[kind] - found
+        if filled + found > len(out_groups):
+            return kind
+        counts[kind] = found
         for i in range(found):
-            out_groups[begin + i] = groups[i]
-            out_weights[begin + i] = weights[i]
+            out_groups[filled + i] = groups[i]
+            out_weights[filled + i] = weights[i]
+        filled += found
+    return last
 
 
 @loop

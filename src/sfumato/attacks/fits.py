@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attacks.fit_kernels import count_fits, fill_fits, mark_rows, scratch
+from sfumato.attacks.fit_kernels import fill_fits, mark_rows, scratch
 from sfumato.attacks.reach import MISSING, Reach, covers
 from sfumato.attacks.view import Block
 from sfumato.errors import ParameterError
-from sfumato.table.groups import packed
+from sfumato.table.groups import counting_order, packed
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -65,6 +65,18 @@ class Fits:
         return Fits(start, self.group[place], self.weight[place])
 
 
+def joined(parts: Sequence[Fits]) -> Fits:
+    """Return the fits of the people of all parts, one part after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.diff(part.start) for part in parts])
+    return Fits(
+        np.concatenate(([0], np.cumsum(sizes))),
+        np.concatenate([part.group for part in parts]),
+        np.concatenate([part.weight for part in parts]),
+    )
+
+
 def kinds_of(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Return a person of each kind, and the kind of each person: one kind agrees in all columns."""
     keys = packed([column - column.min(initial=MISSING) for column in columns])
@@ -90,6 +102,8 @@ class Fitter:
         self.size = np.bincount(first.group, first.count, minlength=groups).astype(np.int64)
         self._rows = np.cumsum([0, *(len(block.group) for block in self._blocks)])
         self._attributes = np.cumsum([0, *(len(block.names) for block in self._blocks)])
+        # words of 64 combinations that an attribute has for a value
+        self._widths = np.repeat((np.diff(self._rows) + 63) // 64, np.diff(self._attributes))
         self._group = np.concatenate([block.group for block in self._blocks])
         self._count = np.concatenate([block.count for block in self._blocks])
         edges = np.arange(groups + 1)
@@ -102,13 +116,7 @@ class Fitter:
 
     def find(self, people: Mapping[str, Ints]) -> Fits:
         """Return the groups of people, whose ranks are given by attribute."""
-        parts = list(self._in_parts(people))
-        sizes = np.concatenate([np.diff(part.start) for part in parts])
-        return Fits(
-            np.concatenate(([0], np.cumsum(sizes))),
-            np.concatenate([part.group for part in parts]),
-            np.concatenate([part.weight for part in parts]),
-        )
+        return joined(list(self._in_parts(people)))
 
     def in_parts(self, people: Mapping[str, Ints]) -> Iterator[tuple[slice, Fits]]:
         """Return the groups of people, so many people at a time as fit into memory."""
@@ -118,63 +126,77 @@ class Fitter:
             at += part.people
 
     def _in_parts(self, people: Mapping[str, Ints]) -> Iterator[Fits]:
-        columns = [people[name] for name in self.names]
+        for columns in self._chunks([people[name] for name in self.names]):
+            yield from self._of_chunk(columns)
+
+    def _chunks(self, columns: list[Ints]) -> Iterator[list[Ints]]:
+        """Return people, so many at a time as have not too many values: each takes a word for 64
+        combinations."""
+        size = 8 * sum(
+            len(np.unique(ranks)) * int(width)
+            for ranks, width in zip(columns, self._widths, strict=True)
+        )
         count = len(columns[0])
-        width = sum(len(block.names) * (len(block.group) // 8 + 8) for block in self._blocks)
-        step = max(1, _BYTES // width)
-        for first in range(0, max(count, 1), step):
-            own = [column[first : first + step] for column in columns]
-            yield from self._of_chunk(own)
+        if size <= _BYTES or count < 2:
+            yield columns
+            return
+        yield from self._chunks([column[: count // 2] for column in columns])
+        yield from self._chunks([column[count // 2 :] for column in columns])
 
     def _of_chunk(self, columns: Sequence[Ints]) -> Iterator[Fits]:
         words, at = self._words(columns)
         kinds = len(at)
-        fixed = (
+        fixed: tuple[Any, Any, Any, Any, Any, Any, Any, Any] = (
             *(words, at, self._attributes, self._rows, self._starts),
             *(self._group, self._count, self.size),
         )
         counts = np.zeros(kinds, np.int64)
-        self._share_out(count_fits, 0, kinds, fixed, counts)
-        ends = np.cumsum(counts)
-        first = 0
+        threads = os.cpu_count() or 1
+        first, step = 0, kinds
         while first < kinds or first == 0:
-            done = int(ends[first - 1]) if first else 0
-            last = max(int(np.searchsorted(ends, done + _ENTRIES, "right")), first + 1)
-            last = min(last, kinds)
-            total = (int(ends[last - 1]) if last else 0) - done
-            group, weight = np.empty(total, np.int64), np.empty(total, np.float64)
-            self._share_out(fill_fits, first, last, fixed, ends - done, group, weight)
-            start = np.concatenate(([0], ends[first:last] - done))
-            yield Fits(start, group, weight)
+            shares = max(1, min(threads, step // 16))
+            bounds = np.linspace(first, min(first + step, kinds), shares + 1).astype(int).tolist()
+            # any one kind may be in all groups
+            room = max(_ENTRIES // shares, self.groups)
+
+            def do(ends: tuple[int, int], room: int = room) -> tuple[int, Ints, Reals]:
+                found = np.empty(room, np.int64), np.empty(room, np.float64)
+                scrap: tuple[Any, Any] = scratch(self.groups)
+                return int(fill_fits(*ends, *fixed, *scrap, counts, *found)), *found
+
+            with ThreadPoolExecutor(shares) as pool:
+                done = list(pool.map(do, pairwise(bounds)))
+            last, groups, weights = first, [], []
+            for (begin, end), (reached, group, weight) in zip(pairwise(bounds), done, strict=True):
+                filled = int(counts[begin:reached].sum())
+                groups.append(group[:filled])
+                weights.append(weight[:filled])
+                last = reached
+                if reached < end:  # what others found after it is found again, with more room
+                    step = max((reached - begin) * shares * 3 // 4, 1)
+                    break
+            start = np.concatenate(([0], np.cumsum(counts[first:last])))
+            yield Fits(start, np.concatenate(groups), np.concatenate(weights))
             if last == kinds:
                 return
             first = last
 
-    def _share_out(
-        self, work: Any, first: int, last: int, fixed: tuple[Any, ...], *out: Any
-    ) -> None:
-        """Let threads do the work for equal shares of the kinds."""
-        threads = max(1, min(os.cpu_count() or 1, (last - first) // 16))
-        bounds = np.linspace(first, last, threads + 1).astype(int).tolist()
-
-        def do(ends: tuple[int, int]) -> None:
-            work(*ends, *fixed, *scratch(self.groups), *out)
-
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(do, pairwise(bounds)))
-
     def _words(self, columns: Sequence[Ints]) -> tuple[npt.NDArray[np.uint64], Ints]:
-        """Return the words of all attributes, and where those of each kind begin."""
+        """Return the words of all attributes, and where those of each kind begin: within a block,
+        those of the fewest combinations first."""
         at = np.empty((len(columns[0]), len(columns)), np.int64)
+        marked = np.empty_like(at)
         words, filled = [], 0
-        widths = np.repeat((np.diff(self._rows) + 63) // 64, np.diff(self._attributes))
         for place, (name, ranks) in enumerate(zip(self.names, columns, strict=True)):
             values, of_kind = np.unique(ranks, return_inverse=True)
-            own = np.zeros((len(values), int(widths[place])), np.uint64)
-            self._cells[name].mark(values, own)
+            own = np.zeros((len(values), int(self._widths[place])), np.uint64)
+            marked[:, place] = self._cells[name].mark(values, own)[of_kind]
             at[:, place] = filled + of_kind * own.shape[1]
             filled += own.size
             words.append(own.ravel())
+        for first, last in pairwise(self._attributes):
+            order = np.argsort(marked[:, first:last], axis=1)
+            at[:, first:last] = np.take_along_axis(at[:, first:last], order, axis=1)
         return np.concatenate(words), at
 
 
@@ -188,10 +210,14 @@ class _Cells:
 
     @classmethod
     def of(cls, cells: Ints, reach: Reach) -> _Cells:
-        used, own = np.unique(cells, return_inverse=True)
-        start = np.concatenate(([0], np.cumsum(np.bincount(own, minlength=len(used)))))
-        return cls(reach.take(used), start, np.argsort(own, kind="stable"))
+        counts = np.bincount(cells, minlength=reach.count)
+        used = np.flatnonzero(counts)
+        start = np.concatenate(([0], np.cumsum(counts[used])))
+        return cls(reach.take(used), start, counting_order(cells.astype(np.int32), reach.count))
 
-    def mark(self, ranks: Ints, words: npt.NDArray[np.uint64]) -> None:
-        """Set the bits of the rows whose cell covers each of some ascending ranks."""
-        mark_rows(covers(ranks, self.reach), self.start, self.order, words)
+    def mark(self, ranks: Ints, words: npt.NDArray[np.uint64]) -> Ints:
+        """Set the bits of the rows whose cell covers each of some ascending ranks; return how many
+        these are."""
+        covered = covers(ranks, self.reach)
+        mark_rows(covered, self.start, self.order, words)
+        return np.asarray(covered @ np.diff(self.start))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
-from sfumato.attacks.guesses import guessed_value
+from sfumato.attacks.guesses import guessed_prior, guessed_value
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.stage import Secret
 from sfumato.attacks.values import Comparison
@@ -87,6 +87,7 @@ class Ruler:
 def glimpse(eyes: Eyes, secret: Secret, rows: Ints, rulers: Sequence[Ruler]) -> Glimpse:
     """Return what an adversary sees of a secret of some people."""
     prior, truth = eyes.prior(secret), eyes.truth(rows, secret)
+    blind, prior_wrong = _beforehand(prior)
     window = _best_window(rulers, prior)
     found = []
     for part, told in eyes.posterior_in_parts(rows, secret):
@@ -97,17 +98,16 @@ def glimpse(eyes: Eyes, secret: Secret, rows: Ints, rulers: Sequence[Ruler]) -> 
         told[~fits] = prior
         candidate = told > 0
         close, within = _close(candidate, own, rulers)
-        before = np.broadcast_to(prior, told.shape)
         found.append(
             Glimpse(
                 told=fits,
                 chance=told[line, own],
                 prior=prior[own],
                 guess=guessed_value(told, own),
-                blind=guessed_value(before, own),
+                blind=blind[own],
                 candidates=candidate.sum(axis=1),
                 wrong=_wrong(told, own),
-                prior_wrong=_wrong(before, own),
+                prior_wrong=prior_wrong[own],
                 close=close,
                 within=within,
                 by_window=window[own],
@@ -179,10 +179,22 @@ def _best_window(rulers: Sequence[Ruler], prior: Reals) -> Bools:
 
 def _wrong(chances: Reals, own: Ints) -> Reals:
     """Return the sums of the 1, 2, 3 largest chances of values that people do not have."""
-    others = chances.copy()
-    others[np.arange(len(own)), own] = 0
-    count = min(NEGATED, others.shape[1])
-    top = -np.sort(-np.partition(others, others.shape[1] - count, axis=1)[:, -count:], axis=1)
-    padded = np.zeros((len(own), NEGATED))
-    padded[:, :count] = top
-    return np.asarray(np.cumsum(padded, axis=1))
+    others, line = chances.copy(), np.arange(len(own))
+    others[line, own] = 0
+    top = np.zeros((len(own), NEGATED))
+    for place in range(min(NEGATED, others.shape[1])):
+        best = others.argmax(axis=1)
+        top[:, place] = others[line, best]
+        others[line, best] = 0
+    return np.asarray(np.cumsum(top, axis=1))
+
+
+def _beforehand(prior: Reals) -> tuple[Reals, Reals]:
+    """Return `blind` and `prior_wrong` of people who have each of the values."""
+    top = np.argsort(-prior, kind="stable")[: NEGATED + 1]
+    wrong = np.zeros((len(prior), NEGATED))
+    wrong[:, : len(top[:NEGATED])] = prior[top[:NEGATED]]
+    for value in top:
+        others = prior[top[top != value][:NEGATED]]
+        wrong[value] = [*others, *[0.0] * (NEGATED - len(others))]
+    return guessed_prior(prior), np.cumsum(wrong, axis=1)

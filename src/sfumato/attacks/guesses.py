@@ -17,10 +17,9 @@ def guessed(chances: Reals, truth: Ints) -> Reals:
     >>> guessed(np.array([[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]), np.array([1, 0])).tolist()
     [0.5, 0.0]
     """
-    best = chances.max(axis=1, keepdims=True, initial=0)
-    top = (chances >= best * (1 - _TOLERANCE)) & (chances > 0)
-    own = top[np.arange(len(truth)), truth]
-    return np.asarray(own / np.maximum(top.sum(axis=1), 1))
+    least = _least(chances.max(axis=1, initial=0))
+    own = chances[np.arange(len(truth)), truth] >= least
+    return np.asarray(own / np.maximum(np.count_nonzero(chances >= least[:, None], axis=1), 1))
 
 
 def guessed_value(chances: Reals, truth: Ints) -> Reals:
@@ -29,6 +28,24 @@ def guessed_value(chances: Reals, truth: Ints) -> Reals:
     >>> guessed_value(np.array([[0.1, 0.2, 0.7]]), np.array([1])).tolist()
     [1.0]
     """
-    named = chances.copy()
-    named[:, -1:] = 0
-    return guessed(named, truth)
+    named = chances[:, :-1]
+    if not named.shape[1]:
+        return np.zeros(len(truth))
+    missing = truth == named.shape[1]
+    return np.where(missing, 0.0, guessed(named, np.where(missing, 0, truth)))
+
+
+def guessed_prior(shares: Reals) -> Reals:
+    """Return the chance that the most frequent value is the own, for people with each of them.
+
+    >>> guessed_prior(np.array([0.2, 0.1, 0.7])).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    named = np.append(shares[:-1], 0.0)
+    top = named >= _least(named.max(initial=0, keepdims=True))
+    return np.asarray(top / max(int(top.sum()), 1))
+
+
+def _least(best: Reals) -> Reals:
+    """Return which chances count as the largest: those that are as good as it, and not nothing."""
+    return np.maximum(best * (1 - _TOLERANCE), np.finfo(float).smallest_subnormal)

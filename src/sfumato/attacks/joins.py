@@ -20,6 +20,7 @@ from sfumato.attacks.own_rows import Column, OwnRows, attributes_of
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.view import KNOWN
 from sfumato.schema.attribute import RESERVED_SUFFIX
+from sfumato.table.groups import counting_order
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -63,8 +64,7 @@ def _between_tables(own: OwnRows) -> Tries:
             if other == one:
                 continue
             for name in others:
-                for back in (False, True):
-                    tries.append(_beside(own, rows, slots[one], slots[other], other, name, back))
+                tries += _beside(own, rows, slots[one], slots[other], other, name)
     return tries
 
 
@@ -75,7 +75,7 @@ def _slots(own: OwnRows, table: str) -> tuple[Ints, Ints, Ints]:
     Rows count once, however many people they stand for: only then is each as likely in any place.
     """
     groups = own.groups(table)
-    order = np.argsort(groups, kind="stable")
+    order = counting_order(groups.astype(np.int32), int(groups.max()) + 1)
     place = np.empty(len(groups), np.int64)
     place[order] = np.arange(len(groups))
     return order, place, np.searchsorted(groups[order], np.arange(int(groups.max()) + 2))
@@ -88,22 +88,25 @@ def _beside(
     other: tuple[Ints, Ints, Ints],
     table: str,
     name: str,
-    back: bool,
-) -> tuple[Reals, Reals]:
+) -> Tries:
+    """Return tries for one attribute of the other table, in both directions."""
     has = rows >= 0
     group, slot = own.group[has], one[1][rows[has]]
     within = slot - one[2][group]
     at, _, starts = other
     size = starts[group + 1] - starts[group]
     fits = within < size
-    place = starts[group] + np.where(back, size - 1 - within, within)
-    partner = at[np.where(fits, place, 0)]
     column = own.column(table, name)
     wanted = column.people[own.person[has]]
     value = _values(column)
-    hit = (value[partner] == wanted).astype(np.float64)
-    chance = _share(own.groups(table)[at], value[at], group, wanted)
-    return _by_unit(group[fits], hit[fits], chance[fits])
+    chance = _share(own.groups(table), value, group, wanted)
+    tries: Tries = []
+    for back in (False, True):
+        place = starts[group] + np.where(back, size - 1 - within, within)
+        partner = at[np.where(fits, place, 0)]
+        hit = (value[partner] == wanted).astype(np.float64)
+        tries.append(_by_unit(group[fits], hit[fits], chance[fits]))
+    return tries
 
 
 def _between_blocks(own: OwnRows) -> Tries:
@@ -166,12 +169,18 @@ def _values(column: Column) -> Ints:
 
 def _share(unit: Ints, value: Ints, wanted_unit: Ints, wanted: Ints) -> Reals:
     """Return the share that each wanted value has in its unit."""
+    asked = np.zeros(max(int(unit.max(initial=0)), int(wanted_unit.max(initial=0))) + 1, np.bool_)
+    asked[wanted_unit] = True
+    inside = asked[unit]
+    unit, value = unit[inside], value[inside]
+    if not len(unit):
+        return np.zeros(len(wanted))
     low = min(int(value.min(initial=0)), int(wanted.min(initial=0)))
     width = max(int(value.max(initial=0)), int(wanted.max(initial=0))) - low + 1
     keys, counts = np.unique(unit * width + value - low, return_counts=True)
-    asked = wanted_unit * width + wanted - low
-    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    found = np.where(keys[place] == asked, counts[place], 0)
+    key = wanted_unit * width + wanted - low
+    place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+    found = np.where(keys[place] == key, counts[place], 0)
     sizes = np.bincount(unit, minlength=int(wanted_unit.max(initial=0)) + 1)
     return np.asarray(found / np.maximum(sizes[wanted_unit], 1))
 

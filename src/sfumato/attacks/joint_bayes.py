@@ -29,8 +29,9 @@ from sfumato.answers.set_axes import Axis
 from sfumato.attacks.guesses import guessed
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.record_weights import LEAST_SHARE, most_people, told_by_records
-from sfumato.attacks.set_adversary import SetAdversary, factors
+from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.set_tables import SetTables
+from sfumato.attacks.set_weights import factors
 from sfumato.attacks.targets import draw
 
 Ints = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ truth (or of the rows) and is tried on the other half. Whoever owns the original
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 
 import numpy as np
@@ -31,7 +31,7 @@ from sfumato.attacks.transition_bayes import transition_leaks
 from sfumato.release import Release
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import Distinct, DistinctColumns
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -57,7 +57,11 @@ def leaks(
     rows in the order in which they were given to the method. `adversary` is one of the release and
     the original, if there is one already.
     """
-    found = [*_neighbours(release, sample, rng), *_sorted_rows(release, sample, rng)]
+    columns = {name: DistinctColumns(content) for name, content in release.tables.items()}
+    found = [
+        *_neighbours(release, columns, sample, rng),
+        *_sorted_rows(release, columns, sample, rng),
+    ]
     if release.manifest.layout == "sets":
         found += set_leaks(release, original, sample, rng)
     elif is_randomised(release.manifest):
@@ -66,7 +70,7 @@ def leaks(
     else:
         if not isinstance(adversary, Adversary):
             adversary = Adversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
-        own = OwnRows.of(adversary, original, min(sample, _PEOPLE), rng)
+        own = OwnRows.of(adversary, original, min(sample, _PEOPLE), rng, columns)
         found += [*_row_order(own), *_group_ids(own, adversary), *_bucket_ids(own)]
         found += join_leaks(own)
         found += fake_leaks(release, original, sample, rng)
@@ -91,7 +95,12 @@ def _row_order(own: OwnRows) -> list[Outcome]:
     return found
 
 
-def _sorted_rows(release: Release, sample: int, rng: np.random.Generator) -> list[Outcome]:
+def _sorted_rows(
+    release: Release,
+    distinct_of: Mapping[str, DistinctColumns],
+    sample: int,
+    rng: np.random.Generator,
+) -> list[Outcome]:
     """Return whether places of rows tell their values."""
     found = []
     for entry in release.manifest.tables:
@@ -102,7 +111,7 @@ def _sorted_rows(release: Release, sample: int, rng: np.random.Generator) -> lis
         ]
         if not columns:
             continue
-        codes = [_ordered(content, name)[rows] for name in columns]
+        codes = [_ordered(distinct_of[entry.name][name], rows) for name in columns]
         how = (
             "Places of rows in the table are to tell which of two rows has the larger "
             "value, in the column for which they do so best in one half; it is tried on the other."
@@ -112,7 +121,12 @@ def _sorted_rows(release: Release, sample: int, rng: np.random.Generator) -> lis
     return found
 
 
-def _neighbours(release: Release, sample: int, rng: np.random.Generator) -> list[Outcome]:
+def _neighbours(
+    release: Release,
+    distinct_of: Mapping[str, DistinctColumns],
+    sample: int,
+    rng: np.random.Generator,
+) -> list[Outcome]:
     """Return whether neighbouring rows are alike more often than by chance."""
     found = []
     for entry in release.manifest.tables:
@@ -125,8 +139,8 @@ def _neighbours(release: Release, sample: int, rng: np.random.Generator) -> list
         for name in content.column_names:
             if pa.types.is_list(content[name].type):
                 continue
-            codes = distinct(content[name], name).codes
-            counts = np.bincount(codes).astype(np.float64)
+            own = distinct_of[entry.name][name]
+            codes, counts = own.codes, own.counts.astype(np.float64)
             hits.append(codes[first] == codes[first + 1])
             chances.append([float((counts * (counts - 1)).sum() / (total * (total - 1.0)))])
         if not hits:
@@ -228,10 +242,9 @@ def _means(unit: Ints, values: npt.ArrayLike, count: int) -> Reals:
     return np.where(size > 0, total / np.maximum(size, 1), np.nan)
 
 
-def _ordered(content: pa.Table, name: str) -> Ints:
-    """Return codes in the order of the values, missing ones last."""
-    found = distinct(content[name], name)
+def _ordered(found: Distinct, rows: Ints) -> Ints:
+    """Return the codes of some rows in the order of the values, missing ones last."""
     place = np.empty(len(found.values) + 1, np.int64)
     place[pc.array_sort_indices(found.values).to_numpy()] = np.arange(len(found.values))
     place[-1] = len(found.values)
-    return place[found.codes]
+    return np.asarray(place[found.codes[rows]])

@@ -7,6 +7,8 @@ known attributes nobody has.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,9 +16,9 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.outcome import Outcome, Rate
-from sfumato.attacks.reach import NO_POINT, covered_by, points
+from sfumato.attacks.reach import MISSING, NO_POINT, Reach, covered_by, points
 from sfumato.attacks.view import Block
-from sfumato.table.groups import packed
+from sfumato.table.groups import packed, spread
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -66,10 +68,50 @@ def _is_nobodys(eyes: Adversary, block: Block) -> Bools:
     keys = packed(list((np.concatenate([ranks, cells]) - NO_POINT).T))
     lonely: Bools = exact & ~np.isin(keys[len(ranks) :], keys[: len(ranks)])
     _, rows = np.unique(packed(list(block.cells.T)), return_index=True)
-    for row in rows[~exact[rows]][:_LOOKED_AT]:
-        fit = np.ones(len(ranks), np.bool_)
-        for at, reach in enumerate(reaches):
-            fit &= covered_by(ranks[:, at], reach, int(block.cells[row, at]))
-        if not fit.any():
-            lonely |= (block.cells == block.cells[row]).all(axis=1)
+    vague = rows[~exact[rows]][:_LOOKED_AT]
+    ordered = [_Ordered.of(ranks[:, at], reach) for at, reach in enumerate(reaches)]
+    for row in vague:
+        own = block.cells[row]
+        # who has a value that few have is looked for among those few
+        places = sorted(range(len(own)), key=lambda at: ordered[at].count(own[at]))
+        left = ordered[places[0]].people(own[places[0]])
+        for at in places[1:]:
+            left = left[covered_by(ranks[left, at], reaches[at], int(own[at]))]
+        if not len(left):
+            lonely |= (block.cells == own).all(axis=1)
     return lonely
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ordered:
+    """Kinds of people in the order of their ranks by one attribute, and what cells reach there."""
+
+    order: Ints
+    start: Ints
+    first: Ints
+    last: Ints
+    missing: int
+    nulls: Bools
+
+    @classmethod
+    def of(cls, ranks: Ints, reach: Reach) -> _Ordered:
+        order = np.argsort(ranks, kind="stable")
+        ends = (
+            np.searchsorted(ranks[order], reach.low),
+            np.searchsorted(ranks[order], reach.high, "right"),
+        )
+        start = np.searchsorted(reach.cell, np.arange(reach.count + 1))
+        return cls(order, start, *ends, int((ranks == MISSING).sum()), reach.nulls)
+
+    def count(self, cell: int) -> int:
+        """Return how many people the cell covers, those twice whom two of its stretches cover."""
+        own = slice(self.start[cell], self.start[cell + 1])
+        return int((self.last[own] - self.first[own]).sum() + self.nulls[cell] * self.missing)
+
+    def people(self, cell: int) -> Ints:
+        """Return the people whom the cell covers."""
+        own = slice(self.start[cell], self.start[cell + 1])
+        _, place = spread(self.first[own], self.last[own])
+        if self.nulls[cell]:  # a missing value has the lowest rank
+            place = np.append(place, np.arange(self.missing))
+        return self.order[np.unique(place)]

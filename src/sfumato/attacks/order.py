@@ -7,8 +7,9 @@ learned helps, whatever it is and however the data are arranged: success is chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -47,15 +48,17 @@ def told_order(
     halves = _halves(len(where), rng)
     hits, tried = 0.0, 0
     for train, test in (halves, halves[::-1]):
-        fit, choose = train[::2], train[1::2]
+        trial = _Trial(where, train[::2], train[1::2])
         best, chosen = -1.0, None
         for table in tables:
+            known = trial.where_known(table)
             for predict in (_trend, _neighbours):
-                right = _in_order(where, table, fit, choose, predict, rng)
+                right = _in_order(known, table, predict, rng)
                 if len(right) and right.mean() > best:
                     best, chosen = float(right.mean()), (table, predict)
         if chosen is not None:
-            right = _in_order(where, chosen[0], train, test, chosen[1], rng)
+            known = _Trial(where, train, test).where_known(chosen[0])
+            right = _in_order(known, chosen[0], chosen[1], rng)
             hits, tried = hits + float(right.sum()), tried + len(right)
     return Trained(Rate(hits, tried), Rate(tried / 2, tried))
 
@@ -104,33 +107,61 @@ def _halves(count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     return order[: count // 2], order[count // 2 :]
 
 
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Things to learn from and things to be tested, and where they are."""
+
+    where: Reals
+    train: Ints
+    test: Ints
+
+    def where_known(self, table: Reals) -> _Trial:
+        """Return the trial with the things of which a quantity is known."""
+        train, test = np.isnan(table[self.train]), np.isnan(table[self.test])
+        if not train.any() and not test.any():
+            return self  # which has its order already
+        return _Trial(self.where, self.train[~train], self.test[~test])
+
+    @cached_property
+    def order(self) -> Ints:
+        """The order of what is learned from, by place."""
+        return np.argsort(self.where[self.train])
+
+    @cached_property
+    def after(self) -> Ints:
+        """How many of those lie before each that is tested."""
+        return np.searchsorted(self.where[self.train][self.order], self.where[self.test])
+
+
 def _in_order(
-    where: Reals, table: Reals, train: Ints, test: Ints, predict: object, rng: np.random.Generator
+    trial: _Trial,
+    table: Reals,
+    predict: Callable[[_Trial, Reals], Reals],
+    rng: np.random.Generator,
 ) -> Reals:
     """Return for pairs of tested things whether the prediction has them in order; equal: a half."""
-    train, test = train[~np.isnan(table[train])], test[~np.isnan(table[test])]
-    if len(train) < 2 or len(test) < 2:
+    tested = len(trial.test)
+    if len(trial.train) < 2 or tested < 2:
         return np.zeros(0)
-    assert callable(predict)
-    guess = predict(where[train], table[train], where[test])
-    pairs = rng.permutation(len(test))[: len(test) // 2 * 2].reshape(-1, 2)
-    truth = np.sign(np.diff(table[test][pairs], axis=1)[:, 0])
-    told = np.sign(np.diff(guess[pairs], axis=1)[:, 0])
+    guess = predict(trial, table[trial.train])
+    order = rng.permutation(tested)[: tested // 2 * 2]
+    one, other = order[::2], order[1::2]
+    own = table[trial.test]
+    truth, told = np.sign(own[other] - own[one]), np.sign(guess[other] - guess[one])
     counted = truth != 0
     return np.asarray((1 + truth[counted] * told[counted]) / 2)
 
 
-def _trend(where: Reals, table: Reals, wanted: Reals) -> Reals:
+def _trend(trial: _Trial, table: Reals) -> Reals:
     """Return a guess that rises or falls with the place, as the quantity did in training."""
+    where = trial.where[trial.train]
     together = float(((where - where.mean()) * (table - table.mean())).sum())
-    return np.asarray(wanted * np.sign(together))
+    return np.asarray(trial.where[trial.test] * np.sign(together))
 
 
-def _neighbours(where: Reals, table: Reals, wanted: Reals) -> Reals:
+def _neighbours(trial: _Trial, table: Reals) -> Reals:
     """Return the mean of the quantity among those that lie nearest, a few of them."""
-    order = np.argsort(where)
-    where, table = where[order], table[order]
     width = min(max(1, int(len(table) ** 0.25)), len(table))
-    means = np.convolve(table, np.ones(width) / width, "valid")
-    first = np.clip(np.searchsorted(where, wanted) - width // 2, 0, len(means) - 1)
+    means = np.convolve(table[trial.order], np.ones(width) / width, "valid")
+    first = np.clip(trial.after - width // 2, 0, len(means) - 1)
     return np.asarray(means[first])

@@ -19,7 +19,7 @@ from sfumato.attacks.reach import MISSING, Reach
 from sfumato.attacks.targets import draw
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import DistinctColumns, distinct
 from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
@@ -61,13 +61,21 @@ class Column:
     def covers(self, rows: Ints, people: Ints) -> Bools:
         """Return for pairs of a row and a person whether the row's cell covers their value."""
         cell, rank = self.cells[rows], self.people[people]
-        first = np.searchsorted(self.reach.cell, cell, "left")
-        last = np.searchsorted(self.reach.cell, cell, "right")
-        of, place = spread(first, last)
+        start = np.searchsorted(self.reach.cell, np.arange(self.reach.count + 1))
+        # most cells are one stretch; of others, all stretches are looked at
+        first = np.minimum(start[:-1], max(len(self.reach.cell) - 1, 0))
+        some = np.diff(start) > 0
+        low = np.where(some, self.reach.low[first] if some.any() else 0, 1)
+        high = np.where(some, self.reach.high[first] if some.any() else 0, 0)
+        found = (low[cell] <= rank) & (rank <= high[cell])
+        more = np.flatnonzero((np.diff(start) > 1)[cell])
+        of, place = spread(start[cell[more]], start[cell[more] + 1])
+        of = more[of]
         inside = (self.reach.low[place] <= rank[of]) & (rank[of] <= self.reach.high[place])
-        found = np.zeros(len(rows), np.bool_)
         found[of[inside]] = True
-        return np.where(rank == MISSING, self.reach.nulls[cell], found)
+        missing = rank == MISSING
+        found[missing] = self.reach.nulls[cell[missing]]
+        return np.asarray(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,22 +87,28 @@ class OwnRows:
     person: Ints
     group: Ints
     rng: np.random.Generator
+    _distinct: Mapping[str, DistinctColumns] = field(default_factory=dict)
     _columns: dict[tuple[str, str], Column] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, adversary: Adversary, original: pa.Table, sample: int, rng: np.random.Generator
+        cls,
+        adversary: Adversary,
+        original: pa.Table,
+        sample: int,
+        rng: np.random.Generator,
+        columns: Mapping[str, DistinctColumns] | None = None,
     ) -> OwnRows:
-        """Return a sample of people with the group that fits each best."""
+        """Return a sample of people with the group that fits each best; `columns` are those of the
+        release's tables, if they have been looked at before."""
         people = draw(original.num_rows, sample, rng)
         own = np.full(len(people), -1)
         for part, fits in adversary.fits_in_parts(people):
             drawn = fits.weight * rng.uniform(0.999, 1.0, len(fits.weight))
-            order = np.lexsort((drawn, fits.person))
-            last = np.flatnonzero(np.diff(fits.person[order], append=-1))
-            own[part.start + fits.person[order[last]]] = fits.group[order[last]]
+            some = np.flatnonzero(np.diff(fits.start))
+            own[part.start + some] = fits.group[_largest(drawn, fits.start[some])]
         found = own >= 0
-        return cls(adversary.release, original, people[found], own[found], rng)
+        return cls(adversary.release, original, people[found], own[found], rng, columns or {})
 
     def groups(self, table: str) -> Ints:
         """Return the group of each row of a table, from 0 on."""
@@ -109,7 +123,9 @@ class OwnRows:
         """Return a column of a table; its name is one of the original's."""
         if (table, name) not in self._columns:
             content, manifest = self.release.tables[table], self.release.manifest
-            cells, values = distinct(content[name], name), distinct(self.original[name], name)
+            known = self._distinct.get(table)
+            cells = distinct(content[name], name) if known is None else known[name]
+            values = distinct(self.original[name], name)
             published = Published(
                 manifest.attribute(name), self.release.hierarchies.get(name), cells.values
             )
@@ -130,7 +146,11 @@ class OwnRows:
         Cells in buckets say nothing of their row.
         """
         of_row = self.groups(table)
-        order = np.lexsort((self.rng.random(len(of_row)), of_row))
+        drawn = self.rng.random(len(of_row))
+        asked = np.zeros(int(of_row.max(initial=-1)) + 1, np.bool_)
+        asked[self.group] = True
+        order = np.flatnonzero(asked[of_row])
+        order = order[np.lexsort((drawn[order], of_row[order]))]
         first = np.searchsorted(of_row[order], self.group, "left")
         last = np.searchsorted(of_row[order], self.group, "right")
         # a group of thousands tells little of its rows: look at some of them
@@ -143,10 +163,9 @@ class OwnRows:
             if column.buckets is not None:
                 told &= column.buckets[row] < 0
             score += told
-        best = np.lexsort((score, pair))
-        best = best[np.flatnonzero(np.diff(pair[best], append=-1))]
         found = np.full(len(self.person), -1)
-        found[pair[best]] = row[best]
+        begin = np.flatnonzero(np.diff(pair, prepend=-1))
+        found[pair[begin]] = row[_largest(score, begin)]
         # of those who have the same row, one keeps it
         shuffled = self.rng.permutation(len(found))
         _, kept = np.unique(found[shuffled], return_index=True)
@@ -156,6 +175,16 @@ class OwnRows:
 
 
 _MOST = 256
+
+
+def _largest(values: Reals, begin: Ints) -> Ints:
+    """Return where the largest value of each stretch is, of equal ones the last; each stretch ends
+    where the next begins, and none is empty."""
+    if not len(begin):
+        return begin
+    sizes = np.diff(begin, append=len(values))
+    top = np.flatnonzero(values == np.repeat(np.maximum.reduceat(values, begin), sizes))
+    return np.asarray(top[np.searchsorted(top, begin + sizes) - 1])
 
 
 def attributes_of(release: Release) -> Mapping[str, tuple[str, ...]]:

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from sfumato.answers.set_axes import Axis
 from sfumato.attacks.joint_bayes_kernels import Sets, weigh_records
-from sfumato.attacks.set_adversary import SetAdversary, factors
+from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.set_kernels import mark_members, norm_sets
 from sfumato.attacks.set_tables import SetTables
+from sfumato.attacks.set_weights import factors
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

@@ -9,9 +9,7 @@ common each value is, which the sets of all records tell.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,8 +20,9 @@ import pyarrow as pa
 from sfumato.answers.set_axes import Axis, read_axis
 from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_unfit
 from sfumato.attacks.fits import kinds_of
-from sfumato.attacks.set_kernels import add_sets, mark_members, norm_sets, sums_of, weigh
+from sfumato.attacks.set_kernels import Weights, add_sets, norm_sets, sums_of
 from sfumato.attacks.set_people import columns_of, places
+from sfumato.attacks.set_weights import Held, factors, in_shares, room_for
 from sfumato.attacks.stage import Candidates, Secret, parts
 from sfumato.attacks.targets import draw
 from sfumato.errors import ParameterError
@@ -39,6 +38,8 @@ KNOWN = (Role.SENSITIVE_QUASI_IDENTIFIER, Role.QUASI_IDENTIFIER)
 # People times records that an attack goes through: seconds. Fewer people are drawn where there are
 # more records.
 MOST_PAIRS = 5 * 10**8
+_SHARED = "shared"  # by adversaries who know more or less
+_NEVER = 1e299
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,8 @@ class SetAdversary:
         if name not in self.known:
             return self
         known = tuple(known for known in self.known if known != name)
-        return replace(self, known=known, memory={})
+        shared = self.remembered(_SHARED, dict)
+        return replace(self, known=known, memory={_SHARED: shared})
 
     def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what was made before under the key, or make it: attacks share what they see."""
@@ -172,31 +174,49 @@ class SetAdversary:
 
         Which one is their own only the owner of the data can guess: by all values they have.
         """
-        fill = self._weigher(rows, tuple(self.axes))
-
-        def measure(place: int, weights: Reals) -> float:
-            own, sums = np.empty(self.rows), np.zeros(4)
-            fill(place, own)
-            sums_of(weights, own, sums)
-            return float(sums[3] / (sums[0] * sums[2])) if sums[3] > 0 else 0.0
-
-        return np.array(self._each(rows, self.known, measure), np.float64)
+        sums = self._weighed(rows, tuple(self.axes))
+        pair = sums[:, 0] * sums[:, 2]
+        return np.where(sums[:, 3] > 0, sums[:, 3] / np.where(pair > 0, pair, 1.0), 0.0)
 
     def _sums(self, rows: Ints) -> Reals:
         """Return how many records fit as well as the best, and the sum of squared chances."""
 
-        def measure(_: int, weights: Reals) -> tuple[float, float]:
-            sums = np.zeros(4)
-            sums_of(weights, weights, sums)
-            return (sums[0] / sums[1], sums[3] / sums[0] ** 2) if sums[1] > 0 else (0.0, 0.0)
-
         def all_of_them() -> Reals:
             kinds, of = self.kinds(rows)
-            found = np.array(self._each(kinds, self.known, measure), np.float64).reshape(-1, 2)
-            return np.asarray(found[of])
+            sums = self._weighed(kinds, None)
+            some = sums[:, 1] > 0
+            whole, largest = np.where(some, sums[:, 0], 1.0), np.where(some, sums[:, 1], 1.0)
+            found = np.stack([whole / largest, sums[:, 3] / whole**2], axis=1)
+            return np.asarray((found * some[:, None])[of])
 
         found: Reals = self.remembered(("sums", rows.tobytes()), all_of_them)
         return found
+
+    def _weighed(self, rows: Ints, others: Sequence[str] | None) -> Reals:
+        """Return for each person the sum and the largest of the weights of all records by what is
+        known, the sum by others (None: the same), and that of the products."""
+        weights = self._weights(rows, self.known)
+        beside = weights if others is None else self._weights(rows, others)
+        out = np.zeros((len(rows), 4))
+        in_shares(
+            len(rows),
+            lambda first, last: sums_of(
+                *(first, last, weights, beside, others is None),
+                *(room_for(self.rows), room_for(0 if others is None else self.rows), out),
+            ),
+        )
+        return out
+
+    def _weights(self, rows: Ints, names: Sequence[str]) -> Weights:
+        """Return what weighs all records for each person, by some attributes."""
+        shared: dict[str, Held] = self.remembered(_SHARED, dict)
+        if "held" not in shared:
+            people = np.union1d(self.targets, self.controls)
+            shared["held"] = Held.by(self.axes, self.places, people)
+        held = shared["held"]
+        if not np.isin(rows, held.people).all():
+            held = Held.by(self.axes, self.places, np.unique(rows))
+        return held.weights(rows, names)
 
     def posterior(self, rows: Ints, secret: Secret) -> Reals:
         """Return how likely each person has each value, given the release."""
@@ -207,16 +227,17 @@ class SetAdversary:
         gain = inside - outside
         norms = np.empty(self.rows)
         norm_sets(axis.members, prior, gain, outside, norms)
-
-        def measure(place: int, weights: Reals) -> Reals:
-            found = np.zeros(axis.size)
-            total = add_sets(weights, axis.members, norms, found)
-            return np.asarray(prior * (gain * found + outside * total))
-
-        codes = self._order(secret.name)
+        norms[norms >= _NEVER] = 0  # a set of values that nobody seems to have tells of none
+        weights = own._weights(kinds, own.known)
+        held, total = np.zeros((len(kinds), axis.size)), np.zeros(len(kinds))
+        in_shares(
+            len(kinds),
+            lambda first, last: add_sets(
+                *(first, last, weights, axis.members, norms, room_for(self.rows), held, total)
+            ),
+        )
         found = np.zeros((len(kinds), secret.count))
-        for place, line in enumerate(own._each(kinds, own.known, measure)):
-            found[place, codes] = line
+        found[:, self._order(secret.name)] = prior * (gain * held + outside * total[:, None])
         found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return found[of]
 
@@ -239,53 +260,6 @@ class SetAdversary:
         """Return the estimated shares of values."""
         return margin_of(self.axes[name])
 
-    def _each(
-        self, rows: Ints, names: Sequence[str], measure: Callable[[int, Reals], Any]
-    ) -> list[Any]:
-        """Return a measure of the weights of all records, for each person by threads."""
-        fill = self._weigher(rows, names)
-        threads = max(1, min(os.cpu_count() or 1, len(rows)))
-
-        def do(places: range) -> list[Any]:
-            weights = np.empty(self.rows)
-            found = []
-            for place in places:
-                fill(place, weights)
-                found.append(measure(place, weights))
-            return found
-
-        shares = [range(first, len(rows), threads) for first in range(threads)]
-        with ThreadPoolExecutor(threads) as pool:
-            done = list(pool.map(do, shares))
-        return [done[place % threads][place // threads] for place in range(len(rows))]
-
-    def _weigher(self, rows: Ints, names: Sequence[str]) -> Callable[[int, Reals], None]:
-        """Return what fills in the weights of all records for one of some people."""
-        hard = [name for name in names if self.axes[name].own >= 1]
-        soft = [name for name in names if self.axes[name].own < 1]
-        ordered = [*hard, *soft]
-        at = np.empty((len(rows), len(ordered)), np.int64)
-        words, filled = [np.zeros(0, np.uint64)], 0
-        for column, name in enumerate(ordered):
-            axis = self.axes[name]
-            values, of = np.unique(self.places[name][rows], return_inverse=True)
-            line = np.full(axis.size, -1, np.int64)
-            inside = values >= 0
-            line[values[inside]] = np.flatnonzero(inside)
-            own = np.zeros((len(values), (self.rows + 63) // 64), np.uint64)
-            mark_members(axis.members, line, own)
-            at[:, column] = filled + of * own.shape[1]
-            filled += own.size
-            words.append(own.ravel())
-        joined = np.concatenate(words)
-        each = np.array([factors(self.axes[name]) for name in ordered]).reshape(-1, 2)
-        inside_, outside_ = np.ascontiguousarray(each.T)
-
-        def fill(place: int, weights: Reals) -> None:
-            weigh(joined, at[place], len(hard), inside_, outside_, weights)
-
-        return fill
-
 
 def margin_of(axis: Axis) -> Reals:
     """Return the estimated shares of values: what sets hold beyond chance, none below 0."""
@@ -295,15 +269,3 @@ def margin_of(axis: Axis) -> Reals:
     shares = np.maximum((counts - axis.other) / axis.telling, 0)
     total = shares.sum()
     return np.asarray(shares / total if total > 0 else np.full(axis.size, 1 / axis.size))
-
-
-def factors(axis: Axis) -> tuple[float, float]:
-    """Return how much likelier than any set one is that holds the own value, or that does not.
-
-    Sets without it are drawn as any set is, with the probability 1 - p that the manifest states.
-    """
-    size, eta = axis.size, axis.eta
-    if eta == 1 and axis.own >= 1:
-        return 1.0, 0.0  # a value in clear is theirs or not
-    scale = size / eta
-    return axis.own * scale, 0.0 if eta == size else axis.outside * scale

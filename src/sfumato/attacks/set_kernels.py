@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,61 +30,111 @@ def mark_members(members: Codes, place: Ints, words: Words) -> None:
                 words[line, row >> 6] |= bit
 
 
-@loop
-def weigh(words: Words, at: Ints, hard: int, inside: Reals, outside: Reals, weights: Reals) -> None:
-    """Fill in how likely a person's values make the sets of each record.
+class Weights(NamedTuple):
+    """What weighs the records of a release for some people.
 
-    The bits of the person's values begin at `at`; the first `hard` of them must all be set. For
-    each other one the weight has a factor, `inside` the set or `outside` of it.
+    The bits of the records that hold what person i has of attribute a begin at `at[i, a]` of
+    `words`. The first `hard` attributes must all be held; for each other one the weight has a
+    factor, `inside` the set or `outside` of it. There are so many `records`.
     """
+
+    words: Words
+    at: Ints
+    hard: int
+    inside: Reals
+    outside: Reals
+    records: int
+
+
+class Heaviest(NamedTuple):
+    """Room for the records that weigh anything, ascending, and for their weights."""
+
+    record: Ints
+    weight: Reals
+
+
+@loop
+def weigh(person: int, weights: Weights, out: Heaviest) -> int:
+    """Fill in the records that a person's values allow and how likely they make each; return how
+    many these are."""
+    words, at = weights.words, weights.at[person]
     one, zero = np.uint64(1), np.uint64(0)
-    rows = len(weights)
     start = 1.0
-    for a in range(hard):
-        start *= inside[a]
-    for w in range((rows + 63) >> 6):
-        first = w << 6
-        last = min(first + 64, rows)
+    for a in range(weights.hard):
+        start *= weights.inside[a]
+    found = 0
+    for w in range((weights.records + 63) >> 6):
         open_ = ~zero
-        for a in range(hard):
+        for a in range(weights.hard):
+            if open_ == zero:
+                break
             open_ &= words[at[a] + w]
-        for row in range(first, last):
-            weights[row] = 0.0
-        if open_ == zero:
-            continue
-        for row in range(first, last):
-            if not (open_ >> np.uint64(row & 63)) & one:
-                continue
-            weight = start
-            for a in range(hard, len(at)):
-                held = (words[at[a] + w] >> np.uint64(row & 63)) & one
-                weight *= inside[a] if held else outside[a]
-            weights[row] = weight
+        record = w << 6
+        while open_ != zero and record < weights.records:
+            if open_ & one:
+                weight = start
+                for a in range(weights.hard, len(at)):
+                    held = (words[at[a] + w] >> np.uint64(record & 63)) & one
+                    weight *= weights.inside[a] if held else weights.outside[a]
+                if weight > 0:
+                    out.record[found] = record
+                    out.weight[found] = weight
+                    found += 1
+            open_ >>= one
+            record += 1
+    return found
 
 
 @loop
-def add_sets(weights: Reals, members: Codes, norms: Reals, out: Reals) -> float:
-    """Add, for each record, its weight over its norm to all values of its set; return the sum."""
-    total = 0.0
-    for row in range(len(weights)):
-        if weights[row] > 0:
-            share = weights[row] * norms[row]
-            total += share
+def add_sets(
+    first: int,
+    last: int,
+    weights: Weights,
+    members: Codes,
+    norms: Reals,
+    room: Heaviest,
+    out: Reals,
+    total: Reals,
+) -> None:
+    """Add, for each of some people, the weight of every record over its norm to all values of its
+    set, and to the person's total."""
+    for person in range(first, last):
+        for i in range(weigh(person, weights, room)):
+            record = room.record[i]
+            share = room.weight[i] * norms[record]
+            total[person] += share
             for column in range(members.shape[1]):
-                out[members[row, column]] += share
-    return total
+                out[person, members[record, column]] += share
 
 
 @loop
-def sums_of(weights: Reals, others: Reals, out: Reals) -> None:
-    """Fill in the sum and the largest of the weights, and sums of others and of the products."""
-    out[:] = 0.0
-    for row in range(len(weights)):
-        if weights[row] > 0:
-            out[0] += weights[row]
-            out[1] = max(out[1], weights[row])
-            out[3] += weights[row] * others[row]
-        out[2] += others[row]
+def sums_of(
+    first: int,
+    last: int,
+    weights: Weights,
+    others: Weights,
+    same: bool,
+    room: Heaviest,
+    more: Heaviest,
+    out: Reals,
+) -> None:
+    """Fill in, for each of some people, the sum and the largest of the weights, and sums of others
+    and of the products; others may be the same."""
+    for person in range(first, last):
+        line = out[person]
+        line[:] = 0.0
+        count = weigh(person, weights, room)
+        for i in range(count):
+            line[0] += room.weight[i]
+            line[1] = max(line[1], room.weight[i])
+        beside = room if same else more
+        at = 0
+        for j in range(count if same else weigh(person, others, more)):
+            line[2] += beside.weight[j]
+            while at < count and room.record[at] < beside.record[j]:
+                at += 1
+            if at < count and room.record[at] == beside.record[j]:
+                line[3] += room.weight[at] * beside.weight[j]
 
 
 @loop

@@ -22,6 +22,8 @@ Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
+_CELLS = 1 << 17  # of a megabyte together
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
@@ -161,6 +163,6 @@ def _values(held: Held, reach: Reach, ranks: Ints) -> tuple[Ints, Ints, Reals]:
 
 
 def parts(count: int, width: int) -> Iterator[slice]:
-    """Return slices of `count` rows whose cells, so many a row, fit into memory; one at least."""
-    step = max(1, (1 << 22) // max(width, 1))
+    """Return slices of `count` rows whose cells, so many a row, stay in the cache; one at least."""
+    step = max(16, _CELLS // max(width, 1))
     return (slice(at, min(at + step, count)) for at in range(0, max(count, 1), step))

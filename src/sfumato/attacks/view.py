@@ -47,8 +47,14 @@ class Block:
     @classmethod
     def of(cls, names: Sequence[str], group: Ints, cells: Ints, count: Ints | None = None) -> Block:
         """Return the block of combinations that may be repeated and in any order."""
-        _, first, at = np.unique(packed([group, *cells.T]), return_index=True, return_inverse=True)
-        counts = np.bincount(at, count, minlength=len(first)).astype(np.int64)
+        keys = packed([group, *cells.T])
+        order = np.argsort(keys, kind="stable")
+        begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        first = order[begin]
+        if count is None or not len(begin):
+            counts = np.diff(begin, append=len(order))
+        else:
+            counts = np.add.reduceat(count[order], begin)
         return cls(tuple(names), group[first], cells[first], counts)
 
     def project(self, names: Sequence[str]) -> Block:

@@ -120,8 +120,7 @@ def _probability_kept(shown: Counted, values: Counted, occurs: Ints, cardinality
     `shown` counts people by group and kind, `values` by group and sensitive value.
     """
     sizes = np.bincount(values.group, values.people)
-    order = np.argsort(values.group, kind="stable")
-    group, value, count = values.group[order], values.value[order], values.people[order]
+    group, value, count = values.group, values.value, values.people  # in the order of groups
     held = np.bincount(group, minlength=len(sizes))
     first = np.concatenate(([0], np.cumsum(held)))
     # every kind in a group beside every value of the group
@@ -148,6 +147,9 @@ def _count_pairs(
     group: npt.NDArray[np.integer[Any]], value: npt.NDArray[np.integer[Any]], counts: Ints
 ) -> Counted:
     width = int(value.max(initial=0)) + 1
+    if (counts == 1).all():  # sorting pairs is quicker than finding which row has which
+        keys, people = np.unique(packed([group, value]), return_counts=True)
+        return Counted(keys // width, keys % width, people)
     keys, pair_of = np.unique(packed([group, value]), return_inverse=True)
     return Counted(keys // width, keys % width, np.bincount(pair_of, counts).astype(np.int64))
 
