@@ -14,7 +14,7 @@ from oracles import association as oracle
 from oracles.models import exact
 
 from sfumato.randomness import Randomness, repeatable
-from sfumato.rows.eligible_runs import Values, largest_counts
+from sfumato.rows.eligible_runs import Values, counts_by_group, largest_counts
 from sfumato.rows.merge_groups import Limits, combinations, merge_groups
 from sfumato.table import Groups
 
@@ -31,7 +31,7 @@ def values_of(case: Associated) -> Values:
 
 def merged(case: Associated, alpha: float, *gammas: float, seed: int = 0) -> Groups:
     limits = Limits(alpha, np.array(gammas or [1.0] * len(case.sensitive)))
-    return merge_groups(values_of(case), case.groups, limits, rng=rng(seed))
+    return merge_groups(values_of(case), case.groups, limits, rng=rng(seed)).groups
 
 
 def with_ids(case: Associated, ids: list[int]) -> Associated:
@@ -65,6 +65,24 @@ def test_the_largest_counts_are_those_of_every_table(case):
             values = [case.rows[row][name] for row in case.groups.members(group)]
             known = [value for value in values if value is not None]
             assert found[place, group] == max((known.count(v) for v in known), default=0)
+
+
+@given(associated(secrets=2), SHARES, SHARES)
+def test_merged_groups_come_with_their_counts(case, alpha, gamma):
+    limits = Limits(alpha, np.array([gamma] * len(case.sensitive)))
+    found = merge_groups(values_of(case), case.groups, limits, rng=rng())
+    largest, known = counts_by_group(values_of(case), found.groups)
+    assert found.largest.tolist() == largest.tolist()
+    assert found.known.tolist() == known.tolist()
+
+
+def test_groups_of_many_rows_are_counted_as_small_ones_are():
+    shown = np.array([[1, 2] * 50 + [0] * 3], np.int32)
+    values = Values(shown, np.array([-1, 0, 0], np.int32))
+    whole = Groups(np.zeros(103, np.int32), 1)
+    halves = Groups((np.arange(103) >= 98).astype(np.int32), 2)
+    assert [found.tolist() for found in counts_by_group(values, whole)] == [[[50]], [[100]]]
+    assert [found.tolist() for found in counts_by_group(values, halves)] == [[[49, 1]], [[98, 2]]]
 
 
 @given(associated(secrets=2))
@@ -245,7 +263,7 @@ def test_many_groups_are_merged_in_one_pass(shape, alpha, gamma, least, count):
         ages = np.where(number % 3 == 0, 0, number)
     values, given = large(ages, jobs, count)
     limits = Limits(alpha, np.array([gamma]))
-    groups = merge_groups(values, given, limits, rng=rng())
+    groups = merge_groups(values, given, limits, rng=rng()).groups
     check(values, groups, given, limits)
     assert groups.count >= least
     if shape == "nothing fails":
@@ -265,6 +283,6 @@ def test_one_bad_group_among_many_takes_in_few():
     ages = np.arange(2 * MANY)
     ages[:2] = 0
     values, given = large(ages, np.arange(2 * MANY), MANY)
-    groups = merge_groups(values, given, Limits(0.5, np.array([1.0])), rng=rng())
+    groups = merge_groups(values, given, Limits(0.5, np.array([1.0])), rng=rng()).groups
     assert groups.count == MANY - 1
     assert groups.sizes[groups.ids[0]] == 4

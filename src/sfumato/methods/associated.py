@@ -19,9 +19,9 @@ from sfumato.publish.assemble import assemble
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.divide import divide
-from sfumato.rows.eligible_runs import Values, counts_by_group
-from sfumato.rows.merge_groups import Limits, merge_groups
-from sfumato.table import Column, Groups, Table
+from sfumato.rows.eligible_runs import Values
+from sfumato.rows.merge_groups import Limits, Merged, merge_groups
+from sfumato.table import Column, Table
 
 _ATTEMPTS = 5  # at a deal whose groups can be merged under gamma
 
@@ -53,8 +53,9 @@ def publish_associated(
     for _ in range(_ATTEMPTS):
         # whether gamma can be kept depends on who is dealt into which group
         groups = divide(table, shares, rng=division)
-        groups = merge_groups(values, groups, limits, rng=merging)
-        refusal = _unkept(table, groups, values, models)
+        merged = merge_groups(values, groups, limits, rng=merging)
+        groups = merged.groups
+        refusal = _unkept(table, merged, models)
         if refusal is None:
             break
         refusals.append(refusal)
@@ -111,13 +112,11 @@ class _Refusal(NamedTuple):
     message: str
 
 
-def _unkept(
-    table: Table, groups: Groups, values: Values, models: Sequence[AlphaBetaGammaDelta]
-) -> _Refusal | None:
+def _unkept(table: Table, merged: Merged, models: Sequence[AlphaBetaGammaDelta]) -> _Refusal | None:
     """Return why groups do not keep the models, with what they reach; None if they do."""
     names = [model.attribute for model in models]
     totals = table_totals(table, names)
-    largest, known = counts_by_group(values, groups)
+    groups, largest, known = merged
     tables = len(largest) - len(models)
     repeats = largest[:tables]
     if table.units is None and all(

@@ -178,7 +178,7 @@ def grouping(table: Table, method: Method, randomness: Randomness) -> dict[str, 
         groups = divide(table, shares, rng=randomness.generator("group division"))
         limits = Limits(alpha, np.array([method.gamma or 1.0]))
         values = combinations(divided, [sensitive])
-        groups = merge_groups(values, groups, limits, rng=randomness.generator("merging"))
+        groups = merge_groups(values, groups, limits, rng=randomness.generator("merging")).groups
         seconds = time.process_time() - start
     return {"division_seconds": seconds, "reached": reached(table, groups, divided)}
 

@@ -49,7 +49,8 @@ def new_blocks(axes: Axes) -> Blocks:
     """Return scratch for nodes of a table with these axes."""
     codes = axes.null + 1
     found, active, blocks = np.zeros((3, len(codes)), np.int64)
-    counts, touched, block_of, sizes = np.zeros((4, int(codes.sum())), np.int64)
+    counts, block_of, sizes = np.zeros((3, int(codes.sum())), np.int32)
+    touched = np.zeros(int(codes.sum()), np.int64)
     order, keys = np.zeros((2, int(codes.max(initial=1))), np.int64)
     first = np.cumsum(codes) - codes
     return Blocks(first, found, active, blocks, counts, touched, block_of, sizes, order, keys)

@@ -86,56 +86,66 @@ def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
 
     Both are by attribute.
     """
-    largest, known = np.zeros((2, len(values.of_row), groups.count), np.int64)
-    step = max(-(-groups.count // (os.cpu_count() or 1)), 1)
-    widest = int(groups.sizes.max(initial=0))
-    order, offsets = groups.order, groups.offsets
+    return counts_of_members(values, groups.order, groups.offsets)
 
-    def count(first: int) -> None:
+
+def counts_of_members(values: Values, rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+    """Return the same as `counts_by_group` of groups whose rows stand one after the other."""
+    count = len(offsets) - 1
+    widest = int(np.diff(offsets).max(initial=0))
+    largest, known = np.zeros((2, len(values.of_row), count), np.int64)
+    # all of a row side by side: it is fetched from somewhere else, once
+    shown = np.ascontiguousarray(values.of_row.T)
+    step = max(-(-count // (os.cpu_count() or 1)), 1)
+
+    def fill(first: int) -> None:
         own, ends = slice(first, first + step), offsets[first : first + step + 1]
         counts = np.zeros(len(values.attribute) if widest > _FEW else 0, np.int64)
-        held = np.empty(widest, np.int32)
-        _count_groups(values, order, ends, counts, held, largest[:, own], known[:, own])
+        held = np.empty((shown.shape[1], widest), np.int32)
+        _count_groups(shown, rows, ends, counts, held, largest[:, own], known[:, own])
 
     with ThreadPoolExecutor() as threads:
-        list(threads.map(count, range(0, groups.count, step)))
+        list(threads.map(fill, range(0, count, step)))
     return largest, known
 
 
 @numba.njit(cache=True, nogil=True)
 def _count_groups(
-    values: Values,
-    order: Ints,
+    shown: Codes,
+    rows: Ints,
     offsets: Ints,
     counts: Ints,
     held: Codes,
     largest: Ints,
     known: Ints,
 ) -> None:
-    for attribute in range(len(values.of_row)):
-        shown = values.of_row[attribute]
-        for group in range(len(offsets) - 1):
-            size = 0
-            for j in range(offsets[group], offsets[group + 1]):
-                value = shown[order[j]]
-                if value > 0:
-                    held[size] = value
-                    size += 1
-            most = 0
-            if offsets[group + 1] - offsets[group] <= _FEW:
+    for group in range(len(offsets) - 1):
+        start, end = offsets[group], offsets[group + 1]
+        for j in range(start, end):
+            row = rows[j]
+            for attribute in range(shown.shape[1]):
+                held[attribute, j - start] = shown[row, attribute]
+        for attribute in range(shown.shape[1]):
+            own = held[attribute, : end - start]
+            most = some = 0
+            if end - start <= _FEW:
                 # values are compared with each other: counts of all there are do not stay at hand
-                for i in range(size):
+                for i in range(len(own)):
                     often = 1
                     for j in range(i):
-                        often += held[j] == held[i]
-                    most = max(most, often)
+                        often += own[j] == own[i]
+                    if own[i] > 0:
+                        some += 1
+                        most = max(most, often)
             else:
-                for i in range(size):
-                    counts[held[i]] += 1
-                    most = max(most, counts[held[i]])
-                for i in range(size):
-                    counts[held[i]] = 0
-            known[attribute, group] = size
+                for value in own:
+                    if value > 0:
+                        some += 1
+                        counts[value] += 1
+                        most = max(most, counts[value])
+                for value in own:
+                    counts[value] = 0
+            known[attribute, group] = some
             largest[attribute, group] = most
 
 

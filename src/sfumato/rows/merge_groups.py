@@ -16,11 +16,13 @@ from sfumato.rows.eligible_runs import (
     Values,
     add_value,
     counts_by_group,
+    counts_of_members,
     empty,
     new_counter,
     numbered,
 )
 from sfumato.table import Column, Groups
+from sfumato.table.groups import spread
 
 Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
@@ -57,9 +59,17 @@ def combinations(tables: Sequence[Sequence[Column]], sensitive: Sequence[Column]
     )
 
 
+class Merged(NamedTuple):
+    """Merged groups, and what `counts_by_group` says of them."""
+
+    groups: Groups
+    largest: Ints
+    known: Ints
+
+
 def merge_groups(
     values: Values, groups: Groups, limits: Limits, *, rng: np.random.Generator
-) -> Groups:
+) -> Merged:
     """Return groups merged until none exceeds the limits, or all are one.
 
     `values` are those of `combinations`; the last tables, as many as there are gammas, are
@@ -81,7 +91,36 @@ def merge_groups(
     fitting = int(np.count_nonzero(used <= 1 + _SLACK))
     members = Members(groups.order, groups.offsets)
     target = _take_in(values, members, order, fitting, tables, limits, new_counter(values))
-    return Groups.of_equal([target[groups.ids]])
+    is_used = np.zeros(groups.count, np.bool_)
+    is_used[target] = True
+    number = (np.cumsum(is_used, dtype=np.int32) - 1)[target]
+    merged = Groups(number[groups.ids], int(is_used.sum()))
+    return Merged(merged, *_counts_of_merged(values, groups, number, largest, known))
+
+
+def _counts_of_merged(
+    values: Values, groups: Groups, number: Codes, largest: Ints, known: Ints
+) -> tuple[Ints, Ints]:
+    """Return the counts of merged groups, those of groups being known; `number` says of which.
+
+    Most groups are merged with no other, and only those that are have to be counted.
+    """
+    parts = np.bincount(number)
+    found = np.empty((2, len(largest), len(parts)), np.int64)
+    alone = parts[number] == 1
+    for new, old in zip(found, (largest, known), strict=True):
+        new[:, number[alone]] = old[:, alone]
+    several = np.flatnonzero(~alone)
+    if len(several):
+        several = several[np.argsort(number[several], kind="stable")]
+        places = spread(groups.offsets[several], groups.offsets[several + 1])[1]
+        chosen = np.unique(number[several])
+        sizes = np.bincount(number[several], groups.sizes[several])[chosen].astype(np.int64)
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        counted = counts_of_members(values, groups.order[places], offsets)
+        for new, own in zip(found, counted, strict=True):
+            new[:, chosen] = own
+    return found[0], found[1]
 
 
 @numba.njit(cache=True, nogil=True)
