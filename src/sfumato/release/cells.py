@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sfumato.errors import ParameterError, ReleaseDamaged
 
@@ -82,6 +83,7 @@ class Null:
 Cell = Exact | Range | ValueSet | Node | Star | Null
 
 
+@lru_cache(maxsize=1 << 12)  # the ends of many ranges are few values
 def quote(text: str) -> str:
     """Return the cell of an exact value: its text, or a JSON string where that could be misread.
 

@@ -202,7 +202,7 @@ def _sort(lines: Ints, attribute: int, digits: Digits, start: int, end: int, roo
     """Sort some of the lines by code; those of a code in any order."""
     keys, place_of, moved = room.keys, room.place_of, room.moved
     width = digits.width[attribute]
-    if end - start < width:  # few rows, many codes
+    if (end - start) * 4 < width:  # few rows, many codes
         for place in range(start, end):
             keys[place] = _code(lines, place, attribute, digits) << 32 | place
         sort_first(keys[start:end], end - start)

@@ -293,9 +293,24 @@ def empty(counter: Counter) -> None:
 @loop
 def count_rows(values: Values, start: int, stop: int, counter: Counter) -> None:
     """Add the values of some rows to the counts."""
+    counts, found = counter.counts, counter.found
+    length = counter.length[0]
     for attribute in range(len(values.of_row)):
+        # what every row changes is kept at hand
+        known, largest = counter.known[attribute], counter.largest[attribute]
         for row in range(start, stop):
-            add_value(values, values.of_row[attribute, row], 1, counter)
+            value = values.of_row[attribute, row]
+            if value == 0:
+                continue
+            often = counts[value] + 1
+            if often == 1:
+                found[length] = value
+                length += 1
+            counts[value] = often
+            known += 1
+            largest = max(largest, often)
+        counter.known[attribute], counter.largest[attribute] = known, largest
+    counter.length[0] = length
 
 
 @loop
