@@ -1,6 +1,6 @@
 """One end-to-end run in a process of its own: what `sfumato anonymize` does, from file to release.
 
-    python -m benchmarks.end_to_end CASE FOLDER [--judged]
+    python -m benchmarks.settled benchmarks.end_to_end CASE FOLDER [--judged]
 
 prints one line of JSON. FOLDER is one of `tables.write`, CASE one of its policies; the floor of the
 run is measured beside it (`benchmarks.floor`). Kernels are loaded before, by a run on a few rows;
@@ -10,11 +10,6 @@ well, each step timed.
 
 from __future__ import annotations
 
-from sfumato.housekeeping import settle_in
-
-settle_in()  # as the command line does, before anything large is imported
-
-# ruff: noqa: E402
 import json
 import subprocess
 import sys

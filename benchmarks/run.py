@@ -162,7 +162,7 @@ def run_synthetic(sizes: Sequence[int], rounds: int, say: Say) -> dict[str, Any]
 
 def _child(case: str, source: Path, out: Path) -> dict[str, Any]:
     answer = subprocess.run(
-        [sys.executable, "-m", "benchmarks.child", case, source, out],
+        [sys.executable, "-m", "benchmarks.settled", "benchmarks.child", case, source, out],
         cwd=ROOT,
         check=True,
         stdout=subprocess.PIPE,

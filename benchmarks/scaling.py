@@ -122,7 +122,15 @@ def run_all(
             if _free_gib() < least_free:
                 print(f"{method}, {rows} rows: not run, {_free_gib():.0f} GiB are free", flush=True)
                 continue
-            command = [sys.executable, "-m", "benchmarks.scaling", "--child", method, str(place)]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.settled",
+                "benchmarks.scaling",
+                "--child",
+                method,
+                str(place),
+            ]
             done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
             if done.returncode:
                 print(f"{method}, {rows} rows: failed", flush=True)

@@ -110,7 +110,8 @@ def _table_runs(
 
 def _ours(case: str, files: tables.Files, judged: bool) -> Run:
     options = ["--judged"] if judged else []
-    command = [sys.executable, "-m", "benchmarks.end_to_end", case, files.folder, *options]
+    module = "benchmarks.end_to_end"
+    command = [sys.executable, "-m", "benchmarks.settled", module, case, files.folder, *options]
     answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if answer.returncode != 0:
         return {"case": case, "rows": files.rows, "failed": answer.returncode}

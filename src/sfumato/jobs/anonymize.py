@@ -14,6 +14,7 @@ from sfumato.io.read import open_table, read_table
 from sfumato.jobs.against import kept_apart
 from sfumato.jobs.doubts import about_pseudonyms, look_alike, narrow_groups, wrong_intervals
 from sfumato.jobs.ledger import earlier_releases, enter, refuse_unusable
+from sfumato.jobs.peak_memory import give_back_much
 from sfumato.jobs.policy import Policy
 from sfumato.jobs.progress import Progress, Stages
 from sfumato.jobs.publication import (
@@ -96,6 +97,7 @@ def anonymize(
         warnings += about_recoding(raw, rows, steps, schema)
         if not against:
             del raw
+        give_back_much()  # what reading took
         withheld = np.zeros(0, dtype=np.int64)
         if rules.content.on_infeasible == "suppress":
             with stages.stage("choosing rows to withhold"):
@@ -128,6 +130,7 @@ def anonymize(
         del rows
         if not against:
             release = publish(method)
+        give_back_much()  # what the method worked on
         written = saving(
             release, path, rules, format=format, formula_guard=formula_guard, force=force
         )

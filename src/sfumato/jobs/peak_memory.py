@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ Result = TypeVar("Result")
 
 _STATUS = Path("/proc/self/status")
 _RESET = Path("/proc/self/clear_refs")
+_MUCH = 0.2  # of the memory of the machine
 
 
 def with_peak(work: Callable[[], Result]) -> tuple[Result, float | None]:
@@ -43,6 +45,17 @@ def give_back() -> None:
     pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # another C library than GNU's
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def give_back_much() -> None:
+    """Return freed memory to the system if this process holds much of all there is.
+
+    Else it is kept for what comes next, which is quicker.
+    """
+    held = counted_bytes("VmRSS")
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if held is None or held > whole * _MUCH:
+        give_back()
 
 
 def forget_peak() -> bool:
