@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.risk.adversaries import Levels, levels
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import sorted_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def unique_compositions(households: npt.NDArray[np.int32], classes: npt.NDArray[
     """
     count = int(households.max()) + 1
     by_class = np.argsort(classes, kind="stable")
-    order = by_class[counting_order(households[by_class], count)]
+    order = sorted_rows(by_class, households, count)
     sorted_classes = classes[order] + 1  # 0 stands for "no further member"
     sizes = np.bincount(households, minlength=count)
     starts = np.cumsum(sizes) - sizes

@@ -90,23 +90,13 @@ class Groups:
         return np.bincount(pairs // span, minlength=self.count)
 
 
-@numba.njit(cache=True, nogil=True)
 def counting_order(codes: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
     """Return the rows sorted by code (0 to count - 1), in their own order within a code.
 
     >>> counting_order(np.array([1, 0, 1], np.int32), 2)
     array([1, 0, 2])
     """
-    place = np.zeros(count + 1, np.int64)
-    for code in codes:
-        place[code + 1] += 1
-    for code in range(count):
-        place[code + 1] += place[code]
-    order = np.empty(len(codes), np.int64)
-    for row in range(len(codes)):
-        order[place[codes[row]]] = row
-        place[codes[row]] += 1
-    return order
+    return sorted_rows(np.arange(len(codes)), codes, count)
 
 
 @numba.njit(cache=True, nogil=True)
