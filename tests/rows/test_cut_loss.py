@@ -10,9 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.rows.axes import RANGE, SET, TREE, axes_of, axis_kind
-from sfumato.rows.cut_loss import MOST_SINGLES, cut_losses, gather_spans, new_losses, node_loss
+from sfumato.rows.cut_loss import (
+    MOST_SINGLES,
+    cut_losses,
+    gather_spans,
+    may_cut,
+    new_losses,
+    node_loss,
+)
 from sfumato.rows.cuts import count_codes, new_blocks, order_blocks
-from sfumato.rows.lanes import LANES, SPAN, mark, take_in, unite, words
+from sfumato.rows.lanes import (
+    LANES,
+    SPAN,
+    lowest_bit,
+    mark,
+    nothing,
+    span_type,
+    spread,
+    unite,
+    words,
+)
 from sfumato.table import Column
 
 
@@ -51,9 +68,11 @@ def row_loss(columns, work, rows) -> float:
 @given(
     samples(quasi=("age", "size", "job", "place"), people=False),
     st.integers(1, 5),
+    st.integers(1, 4),
+    st.booleans(),
     st.booleans(),
 )
-def test_the_losses_of_all_cuts_are_those_of_their_sides(sample, times, by_frequency):
+def test_the_losses_of_all_cuts_are_those_of_their_sides(sample, times, least, wide, by_frequency):
     columns = tuple(sample.table.quasi_identifiers) * times  # up to twenty attributes
     rows = sample.table.rows
     work = np.zeros((rows, LANES * words(len(columns))), np.int32)
@@ -61,50 +80,89 @@ def test_the_losses_of_all_cuts_are_those_of_their_sides(sample, times, by_frequ
         work[:, a] = column.codes
     axes = axes_of(columns)
     blocks, losses = new_blocks(axes), new_losses(axes)
+    if wide:  # numbers of 32 bits, as for attributes of very many values
+        losses = losses._replace(
+            **{
+                name: array.astype(np.int32)
+                for name, array in losses._asdict().items()
+                if array.dtype == np.int16
+            }
+        )
     active = count_codes(work, 0, rows, blocks)
     differing = [a for a in range(len(columns)) if len(set(work[:, a].tolist())) > 1]
     assert blocks.active[:active].tolist() == differing
-    for slot, axis in enumerate(differing):
+    cut_on = []
+    for axis in differing:
         order_blocks(axes, axis, rows, by_frequency, blocks)
-        losses.cut_on[slot] = axis
-    gather_spans(work, 0, rows, axes, active, active, blocks, losses)
-    for slot, axis in enumerate(differing):
         place = blocks.block_of[blocks.first[axis] + work[:, axis]]
         count = int(blocks.blocks[axis])
         singles = min(count, MOST_SINGLES) if axes.kind[axis] == TREE else 0
-        cut_losses(axes, slot, singles, rows, 1, blocks, losses)
+        sides = [sum(place <= cut) for cut in range(count - 1)]
+        sides += [sum(place == block) for block in range(1, singles)]
+        may = any(least <= side <= rows - least for side in sides)
+        assert may_cut(axis, len(cut_on), singles, rows, least, blocks, losses) == may
+        if may:
+            cut_on.append((axis, place, count, singles))
+    gather_spans(work, 0, rows, axes, active, len(cut_on), blocks, losses)
+    for slot, (axis, place, count, singles) in enumerate(cut_on):
+        cut_losses(axes, slot, singles, rows, least, blocks, losses)
         for cut in range(count - 1):
-            assert losses.left[cut] == pytest.approx(row_loss(columns, work, place <= cut))
-            assert losses.right[cut] == pytest.approx(row_loss(columns, work, place > cut))
+            if least <= sum(place <= cut) <= rows - least:
+                assert losses.left[cut] == pytest.approx(row_loss(columns, work, place <= cut))
+                assert losses.right[cut] == pytest.approx(row_loss(columns, work, place > cut))
         for block in range(1, singles):
-            assert losses.alone[block] == pytest.approx(row_loss(columns, work, place == block))
-            assert losses.rest[block] == pytest.approx(row_loss(columns, work, place != block))
+            if least <= sum(place == block) <= rows - least:
+                assert losses.alone[block] == pytest.approx(row_loss(columns, work, place == block))
+                assert losses.rest[block] == pytest.approx(row_loss(columns, work, place != block))
         own = cell_loss(columns[axis], work[:, axis].tolist())
         assert node_loss(axes, axis, blocks) == pytest.approx(own)
     assert not blocks.counts.any()
 
 
 @numba.njit
-def lane_steps(spans, rows, missing, others, bits):
+def lane_steps(spans, own, rows, missing, others, bits):
     for row in range(len(rows) // LANES):
-        take_in(spans, SPAN, rows, row * LANES, missing, 0)
+        spread(own, 0, rows, row * LANES, missing, 0)
+        unite(spans, SPAN, own, 0)
         mark(bits, LANES, rows, row * LANES)
-    unite(others, 0, spans, SPAN)
+    return unite(others, 0, spans, SPAN)
 
 
-@given(st.lists(st.lists(st.integers(0, 40), min_size=LANES, max_size=LANES), max_size=5))
-def test_lanes_hold_the_least_and_largest_codes_and_bits(rows):
+@pytest.mark.parametrize("number", [np.int16, np.int32])
+@given(rows=st.lists(st.lists(st.integers(0, 40), min_size=LANES, max_size=LANES), max_size=5))
+def test_lanes_hold_the_least_and_largest_codes_and_bits(number, rows):
     missing = np.arange(0, 2 * LANES, 2, dtype=np.int32)  # of each lane another code
-    spans, others = np.full(3 * SPAN, -1, np.int32), np.full(SPAN, -1, np.int32)
-    bits = np.zeros(3 * LANES, np.int32)
-    lane_steps(spans, np.array(rows, np.int32).ravel(), missing, others, bits)
+    empty = nothing(number)
+    spans, own, others = (np.full(size, empty, number) for size in (3 * SPAN, SPAN, SPAN))
+    bits = np.zeros(3 * LANES, number)
+    grew = lane_steps(spans, own, np.array(rows, np.int32).ravel(), missing, others, bits)
     for lane in range(LANES):
         codes = [row[lane] for row in rows]
-        assert spans[SPAN + lane] == min(codes, default=-1)
+        assert ~spans[SPAN + lane] == min(codes, default=~empty)
         known = [code for code in codes if code != missing[lane]]
-        assert spans[SPAN + LANES + lane] == max(known, default=-1)
-        held = {code for code in range(32) if bits[LANES + lane] >> code & 1}
-        assert held == {code for code in codes if code < 32}
+        assert spans[SPAN + LANES + lane] == max(known, default=empty)
+        held = {code for code in range(16) if bits[LANES + lane] >> code & 1}
+        assert held == {code for code in codes if code < 16}
+        assert bool(grew >> lane & 1) == bool(codes)
     assert (others == spans[SPAN : 2 * SPAN]).all()
-    assert (spans[:SPAN] == -1).all() and (spans[2 * SPAN :] == -1).all()
+    assert (spans[:SPAN] == empty).all() and (spans[2 * SPAN :] == empty).all()
     assert not bits[:LANES].any() and not bits[2 * LANES :].any()
+
+
+@pytest.mark.parametrize("largest", [0, 32_766, 32_767, 1_000_000])
+def test_spans_hold_the_largest_code(largest):
+    number = span_type(largest)
+    missing = np.full(LANES, -2, np.int32)
+    codes = np.array([largest, 0] * (LANES // 2), np.int32)
+    spans, own, others = (np.full(size, nothing(number), number) for size in (3 * SPAN, SPAN, SPAN))
+    lane_steps(spans, own, codes, missing, others, np.zeros(3 * LANES, number))
+    assert (~others[:LANES] == codes).all() and (others[LANES:] == codes).all()
+
+
+@numba.njit
+def _bit(number):
+    return lowest_bit(number)
+
+
+def test_the_lowest_bit_of_a_number():
+    assert [_bit(number) for number in (1, 2, 6, 128)] == [0, 1, 1, 7]

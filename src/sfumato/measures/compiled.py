@@ -28,4 +28,6 @@ def allocating_loop(function: Function) -> Function:
 
 def _compiled(function: Function, counts_references: bool) -> Function:
     # Stated either way: a function that does not state it takes over from whoever calls it first.
-    return numba.njit(cache=True, nogil=True, _nrt=counts_references)(function)  # type: ignore
+    # Nobody calls these from C, so that nothing is compiled for it.
+    options = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": counts_references}
+    return numba.njit(cache=True, **options)(function)  # type: ignore

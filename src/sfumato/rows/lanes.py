@@ -1,8 +1,9 @@
 """Spans of the codes of eight attributes at a time, one machine instruction for all of them.
 
-A span of eight attributes is sixteen numbers in a row: the least codes, then the largest. -1 stands
-for nothing: as a number without a sign it is the largest of all, as one with a sign less than any
-code, so that an empty span is sixteen times -1. LLVM would take such short loops apart into single
+A span of eight attributes is sixteen numbers in a row: what is left to the least codes from above
+(`~code`, so that the least code has the largest), then the largest codes. So one maximum widens
+both ends, and the least number there is stands for nothing. Codes of fewer than fifteen bits are
+kept in sixteen: a span then is one register. LLVM would take such short loops apart into single
 numbers; so the few instructions are written down for it.
 """
 
@@ -18,10 +19,8 @@ from numba.extending import intrinsic
 
 LANES = 8
 SPAN = 2 * LANES  # numbers
-_VECTOR = ir.VectorType(ir.IntType(32), LANES)
-_NOTHING = ir.Constant(_VECTOR, [-1] * LANES)
 
-Codes = npt.NDArray[np.int32]
+Spans = npt.NDArray[np.signedinteger[Any]]
 
 
 def words(attributes: int) -> int:
@@ -33,55 +32,93 @@ def words(attributes: int) -> int:
     return max(1, -(-attributes // LANES))
 
 
-class _Lanes:
-    """Eight numbers of an array, from a place on."""
+def span_type(largest: int) -> type[np.signedinteger[Any]]:
+    """Return the numbers that hold spans of codes up to the `largest`.
 
-    def __init__(self, context: Any, builder: Any, kind: Any, array: Any, place: Any) -> None:
+    >>> span_type(32_766).__name__, span_type(32_767).__name__
+    ('int16', 'int32')
+    """
+    return np.int16 if largest < np.iinfo(np.int16).max else np.int32
+
+
+def nothing(spans: type[np.signedinteger[Any]]) -> int:
+    """Return the number of which an empty span is made."""
+    return int(np.iinfo(spans).min)
+
+
+class _Lanes:
+    """So many numbers of an array, from a place on."""
+
+    def __init__(
+        self, context: Any, builder: Any, kind: Any, array: Any, place: Any, count: int
+    ) -> None:
         data = context.make_array(kind)(context, builder, array).data
+        self.vector = ir.VectorType(ir.IntType(kind.dtype.bitwidth), count)
+        self._align = kind.dtype.bitwidth // 8
         self._builder = builder
-        self._pointer = builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+        self._pointer = builder.bitcast(builder.gep(data, [place]), self.vector.as_pointer())
 
     def load(self) -> Any:
         loaded = self._builder.load(self._pointer)
-        loaded.align = 4
+        loaded.align = self._align
         return loaded
 
     def store(self, lanes: Any) -> None:
-        self._builder.store(lanes, self._pointer).align = 4
+        self._builder.store(lanes, self._pointer).align = self._align
+
+    def narrowed(self, lanes: Any) -> Any:
+        """Return lanes of 32 bits as such of this array."""
+        narrow = self.vector.element.width < lanes.type.element.width
+        return self._builder.trunc(lanes, _eight(self.vector.element)) if narrow else lanes
 
 
-def _widen(builder: Any, span: tuple[_Lanes, _Lanes], low: Any, high: Any) -> None:
-    least, largest = span[0].load(), span[1].load()
-    is_less = builder.icmp_unsigned("<", low, least)
-    span[0].store(builder.select(is_less, low, least))
-    is_more = builder.icmp_signed(">", high, largest)
-    span[1].store(builder.select(is_more, high, largest))
+def _eight(number: Any) -> Any:
+    return ir.VectorType(number, LANES)
 
 
-def _halves(context: Any, builder: Any, kind: Any, spans: Any, place: Any) -> tuple[_Lanes, _Lanes]:
-    second = builder.add(place, ir.Constant(place.type, LANES))
-    return (
-        _Lanes(context, builder, kind, spans, place),
-        _Lanes(context, builder, kind, spans, second),
-    )
+def _all(vector: Any, number: int) -> Any:
+    return ir.Constant(vector, [number] * vector.count)
 
 
-def _take_in(
+def _span_of(context: Any, builder: Any, kinds: Any, arguments: Any) -> tuple[_Lanes, Any]:
+    """Return the place of a span, and the span of eight codes; see `_spread`."""
+    span = _Lanes(context, builder, kinds[0], arguments[0], arguments[1], SPAN)
+    codes = _Lanes(context, builder, kinds[2], arguments[2], arguments[3], LANES).load()
+    missing = _Lanes(context, builder, kinds[4], arguments[4], arguments[5], LANES).load()
+    is_missing = builder.icmp_signed("==", codes, missing)
+    low = span.narrowed(codes)
+    least = _all(low.type, -1 << low.type.element.width - 1)
+    high = builder.select(is_missing, least, low)
+    places = ir.Constant(ir.VectorType(ir.IntType(32), SPAN), list(range(SPAN)))
+    return span, builder.shuffle_vector(builder.not_(low), high, places)
+
+
+def _spread(
     typing: Any, spans: Any, at: Any, codes: Any, first: Any, missing: Any, own: Any
 ) -> Any:
-    """Make the span at `at` hold the eight codes at `first`.
+    """Leave at `at` the span of the eight codes at `first`.
 
     A code that is equal to the one of eight at `own` in `missing` is no largest code.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = signature.args
-        codes = _Lanes(context, builder, kinds[2], arguments[2], arguments[3]).load()
-        missing = _Lanes(context, builder, kinds[4], arguments[4], arguments[5]).load()
-        is_missing = builder.icmp_signed("==", codes, missing)
-        known = builder.select(is_missing, _NOTHING, codes)
-        span = _halves(context, builder, kinds[0], arguments[0], arguments[1])
-        _widen(builder, span, codes, known)
+        span, codes = _span_of(context, builder, signature.args, arguments)
+        span.store(codes)
+        return context.get_dummy_value()
+
+    place = types.intp
+    return types.void(spans, place, codes, place, missing, place), generate
+
+
+def _take_in(
+    typing: Any, spans: Any, at: Any, codes: Any, first: Any, missing: Any, own: Any
+) -> Any:
+    """Make the span at `at` hold the eight codes at `first`; see `_spread`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        span, codes = _span_of(context, builder, signature.args, arguments)
+        held = span.load()
+        span.store(builder.select(builder.icmp_signed(">", codes, held), codes, held))
         return context.get_dummy_value()
 
     place = types.intp
@@ -89,36 +126,53 @@ def _take_in(
 
 
 def _unite(typing: Any, spans: Any, at: Any, others: Any, place: Any) -> Any:
-    """Make the span at `at` hold the one of `others` at `place`."""
+    """Make the span at `at` hold the one of `others` at `place`; return which attributes grew.
+
+    Those are the first eight bits of a number.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
-        other = _halves(context, builder, kinds[2], arguments[2], arguments[3])
-        span = _halves(context, builder, kinds[0], arguments[0], arguments[1])
-        _widen(builder, span, other[0].load(), other[1].load())
-        return context.get_dummy_value()
+        span = _Lanes(context, builder, kinds[0], arguments[0], arguments[1], SPAN)
+        own = span.load()
+        other = _Lanes(context, builder, kinds[2], arguments[2], arguments[3], SPAN).load()
+        is_more = builder.icmp_signed(">", other, own)
+        span.store(builder.select(is_more, other, own))
+        ends = builder.zext(builder.bitcast(is_more, ir.IntType(SPAN)), ir.IntType(64))
+        either = builder.or_(ends, builder.lshr(ends, ir.Constant(ends.type, LANES)))
+        return builder.and_(either, ir.Constant(ends.type, (1 << LANES) - 1))
 
-    return types.void(spans, types.intp, others, types.intp), generate
+    return types.int64(spans, types.intp, others, types.intp), generate
 
 
 def _mark(typing: Any, bits: Any, at: Any, numbers: Any, first: Any) -> Any:
-    """Set, in each of the eight at `at`, the bit that the number at `first` says, if below 32."""
+    """Set, in each of the eight at `at`, the bit that the number at `first` says, if below 16."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
-        number = _Lanes(context, builder, kinds[2], arguments[2], arguments[3]).load()
-        marked = _Lanes(context, builder, kinds[0], arguments[0], arguments[1])
-        ones, width = (ir.Constant(_VECTOR, [n] * LANES) for n in (1, 32))
-        is_there = builder.icmp_unsigned("<", number, width)
-        shifted = builder.shl(ones, builder.and_(number, ir.Constant(_VECTOR, [31] * LANES)))
-        bit = builder.select(is_there, shifted, ir.Constant(_VECTOR, [0] * LANES))
-        marked.store(builder.or_(marked.load(), bit))
+        marked = _Lanes(context, builder, kinds[0], arguments[0], arguments[1], LANES)
+        number = _Lanes(context, builder, kinds[2], arguments[2], arguments[3], LANES).load()
+        is_there = builder.icmp_unsigned("<", number, _all(number.type, 16))
+        shifted = builder.shl(_all(number.type, 1), builder.and_(number, _all(number.type, 15)))
+        bit = builder.select(is_there, shifted, _all(number.type, 0))
+        marked.store(builder.or_(marked.load(), marked.narrowed(bit)))
         return context.get_dummy_value()
 
     return types.void(bits, types.intp, numbers, types.intp), generate
 
 
+def _lowest_bit(typing: Any, number: Any) -> Any:
+    """Return the place of the lowest bit of a number that is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
+
+
 # As compiled loops call them: without the first argument.
+spread: Any = intrinsic(_spread)
 take_in: Any = intrinsic(_take_in)
 unite: Any = intrinsic(_unite)
 mark: Any = intrinsic(_mark)
+lowest_bit: Any = intrinsic(_lowest_bit)

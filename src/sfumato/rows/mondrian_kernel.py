@@ -20,6 +20,7 @@ from sfumato.rows.cut_loss import (
     Losses,
     cut_losses,
     gather_spans,
+    may_cut,
     new_losses,
     node_loss,
 )
@@ -105,21 +106,12 @@ def _list_cuts(
     most = rows - options.minimum  # rows of a side
     found, losses, blocks = scratch.found, scratch.losses, scratch.blocks
     active = count_codes(work, start, end, blocks)
-    slots = 0
+    slots = min(active, 0)  # not a literal, for which twins would be compiled
     for a in range(active):
         axis = int(blocks.active[a])
-        number = order_blocks(axes, axis, rows, options.by_frequency, blocks)
-        sizes = blocks.sizes[blocks.first[axis] :]
-        possible = False
-        left = 0
-        for cut in range(number - 1):
-            left += sizes[cut]
-            possible = possible or options.minimum <= left <= most
-        for single in range(1, _singles(axes, axis, options, blocks)):
-            possible = possible or options.minimum <= sizes[single] <= most
-        if possible:
-            losses.cut_on[slots] = axis
-            slots += 1
+        order_blocks(axes, axis, rows, options.by_frequency, blocks)
+        singles = _singles(axes, axis, options, blocks)
+        slots += may_cut(axis, slots, singles, rows, options.minimum, blocks, losses)
     gather_spans(work, start, end if slots else start, axes, active, slots, blocks, losses)
     for slot in range(slots):
         axis = int(losses.cut_on[slot])
