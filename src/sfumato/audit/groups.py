@@ -14,6 +14,7 @@ import pyarrow as pa
 from sfumato.audit.coded import Coded
 from sfumato.audit.keys import add_multiples, numbered, packs
 from sfumato.errors import ReleaseDamaged
+from sfumato.measures.compiled import loop
 from sfumato.models import Histogram
 from sfumato.release import Manifest
 from sfumato.release.dtypes import is_text
@@ -100,7 +101,8 @@ def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
     names = list(names)
     columns = [table.columns[name] for name in names]
     for part in packs(columns):
-        if not len(_strays(table, numbered(columns[part], len(table.groups))[0])):
+        keys, _ = numbered(columns[part], len(table.groups))
+        if not _differ(table.groups, keys, np.full(len(table.sizes), -1)):
             continue
         for name in names[part]:
             strays = _strays(table, table.columns[name].codes)
@@ -108,6 +110,17 @@ def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
                 raise ReleaseDamaged(
                     f"in {len(strays)} of {len(table.sizes)} groups the rows differ in '{name}'"
                 )
+
+
+@loop
+def _differ(groups: Ints, keys: Ints, held: Ints) -> bool:
+    """Return whether rows of any group differ in their keys; `held` has -1 for each group."""
+    for i in range(len(groups)):
+        if held[groups[i]] < 0:
+            held[groups[i]] = keys[i]
+        elif held[groups[i]] != keys[i]:
+            return True
+    return False
 
 
 def _strays(table: GroupedTable, codes: npt.NDArray[np.integer[Any]]) -> Ints:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from math import prod
 
 import numpy as np
@@ -57,11 +59,16 @@ def packs(columns: Sequence[Coded]) -> Iterator[slice]:
 
 def _joint(pack: Sequence[Coded], rows: int) -> Ints:
     keys = np.zeros(rows, np.int64)
-    for block in _blocks(rows):
+
+    def fill(block: slice) -> None:
         part = keys[block]
         for column in pack:
             part *= column.width
             part += column.codes[block]
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for _ in threads.map(fill, _blocks(rows)):  # what fails is raised
+            pass
     return keys
 
 

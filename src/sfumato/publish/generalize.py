@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,17 +14,20 @@ import pyarrow as pa
 from sfumato.publish.exact import dictionary_column, exact_column
 from sfumato.publish.group_cells import (
     GroupSpans,
+    group_bits,
     group_sets,
     group_spans,
     sets_equal,
 )
 from sfumato.release import cells
-from sfumato.rows.axes import RANGE, TREE, axes_of, axis_kind, common_ancestor
+from sfumato.rows.axes import RANGE, SET, TREE, axes_of, axis_kind, common_ancestor
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+
+_MOST_BITS = 63  # codes that fit into one number, a bit each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +71,28 @@ def generalize(column: Column, groups: Groups, *, rng: np.random.Generator) -> G
     if kind == TREE:
         return _nodes(column, group_spans(groups.ids, groups.count, column.codes, column.null_code))
     return _sets(column, groups, rng)
+
+
+def generalize_all(
+    columns: Sequence[Column], groups: Groups, *, rng: np.random.Generator
+) -> dict[str, GeneralizedColumn]:
+    """Return the columns generalised, by name, side by side.
+
+    Only sets draw from `rng`: they come one after the other, in the order of the columns.
+    """
+    drawing = {column.name for column in columns if axis_kind(column) == SET}
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        spanned = {
+            column.name: threads.submit(generalize, column, groups, rng=rng)
+            for column in columns
+            if column.name not in drawing
+        }
+        sets = {
+            column.name: generalize(column, groups, rng=rng)
+            for column in columns
+            if column.name in drawing
+        }
+        return {name: future.result() for name, future in spanned.items()} | sets
 
 
 def recode(column: Column, groups: Groups, level: int) -> GeneralizedColumn:
@@ -151,29 +179,54 @@ def _labelled(column: Column, nodes: Codes) -> GeneralizedColumn:
 
 
 def _sets(column: Column, groups: Groups, rng: np.random.Generator) -> GeneralizedColumn:
-    while True:
-        keys = rng.integers(0, 2**64, column.cardinality + 1, dtype=np.uint64)
-        members, offsets, hashes = group_sets(
-            groups.order, groups.offsets, column.codes, column.cardinality + 1, keys
-        )
-        _, first, cell_of_group = np.unique(hashes, return_index=True, return_inverse=True)
-        if sets_equal(members, offsets, first[cell_of_group]):
-            break  # else two different sets share a hash: one chance in 2**64, try other keys
+    # drawn in any case: what is drawn later does not depend on how sets are told apart
+    keys = rng.integers(0, 2**64, column.null_code + 1, dtype=np.uint64)
+    if column.null_code < _MOST_BITS:
+        sets, cell_of_group = _sets_of_few(column, groups)
+    else:
+        sets, cell_of_group = _sets_of_many(column, groups, keys, rng)
     spelled = to_texts(column.values).to_pylist()
     texts: list[str] = []
-    alone_missing = np.zeros(len(first), dtype=np.bool_)
-    is_exact = True
-    for j, group in enumerate(first.tolist()):  # a loop over different cells, not rows
-        codes = members[offsets[group] : offsets[group + 1]].tolist()
+    alone_missing = np.zeros(len(sets), dtype=np.bool_)
+    named: set[int] = set()
+    for j, codes in enumerate(sets):  # a loop over different cells, not rows
         with_null = codes[-1] == column.null_code
         known = codes[:-1] if with_null else codes
         alone_missing[j] = not known
-        is_exact = is_exact and len(codes) == 1
+        named.update(known)
         texts.append(cells.set_cell([spelled[c] for c in known], with_null) if known else "")
-    named = np.unique(members[members < column.null_code])
     return GeneralizedColumn(
-        column, texts, _without_missing(cell_of_group, alone_missing), named, is_exact
+        column,
+        texts,
+        _without_missing(cell_of_group, alone_missing),
+        np.array(sorted(named), np.int32),
+        is_exact=all(len(codes) == 1 for codes in sets),
     )
+
+
+def _sets_of_few(column: Column, groups: Groups) -> tuple[list[list[int]], Ints]:
+    """Return the different sets of codes, and which of them each group has: codes are bits."""
+    held = group_bits(groups.ids, groups.count, column.codes)
+    distinct, set_of_group = np.unique(held, return_inverse=True)
+    places = range(column.null_code + 1)
+    sets = [[code for code in places if bits >> code & 1] for bits in distinct.tolist()]
+    return sets, set_of_group
+
+
+def _sets_of_many(
+    column: Column, groups: Groups, keys: npt.NDArray[np.uint64], rng: np.random.Generator
+) -> tuple[list[list[int]], Ints]:
+    """Return the different sets of codes, and which of them each group has: by random `keys`."""
+    while True:
+        members, offsets, hashes = group_sets(
+            groups.order, groups.offsets, column.codes, column.null_code + 1, keys
+        )
+        _, first, set_of_group = np.unique(hashes, return_index=True, return_inverse=True)
+        if sets_equal(members, offsets, first[set_of_group]):
+            break
+        # two different sets share a hash: one chance in 2**64, try other keys
+        keys = rng.integers(0, 2**64, column.null_code + 1, dtype=np.uint64)
+    return [members[offsets[g] : offsets[g + 1]].tolist() for g in first.tolist()], set_of_group
 
 
 def _without_missing(

@@ -39,6 +39,15 @@ def group_spans(ids: Codes, group_count: int, codes: Codes, null: int) -> GroupS
 
 
 @numba.njit(cache=True, nogil=True)
+def group_bits(ids: Codes, group_count: int, codes: Codes) -> Ints:
+    """Return the set of codes in every group, as bits of a number: for codes below 63."""
+    held = np.zeros(group_count, np.int64)
+    for i in range(len(ids)):
+        held[ids[i]] |= 1 << codes[i]
+    return held
+
+
+@numba.njit(cache=True, nogil=True)
 def group_sets(
     order: Ints, starts: Ints, codes: Codes, code_count: int, keys: npt.NDArray[np.uint64]
 ) -> tuple[Codes, Ints, npt.NDArray[np.uint64]]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe, published_hierarchy
 from sfumato.publish.exact import exact_column
-from sfumato.publish.generalize import GeneralizedColumn, generalize
+from sfumato.publish.generalize import GeneralizedColumn, generalize_all
 from sfumato.publish.unit_tables import unit_tables
 from sfumato.publish.weights import add_weights
 from sfumato.release import TableEntry
@@ -46,13 +46,17 @@ def generalized_records(
     ids = groups.ids[order]
     cells: dict[str, Callable[[], pa.Array]] = {"group": lambda: pa.array(public_ids[ids])}
     cells |= {name: partial(tokens.take, pa.array(order)) for name, tokens in table.tokens.items()}
+    cells_of = {**(known or {})}
+    unknown = [
+        column if covered is None else replace(column, codes=column.codes[covered.ravel()])
+        for column in table.quasi_identifiers
+        if column.name not in cells_of
+    ]
+    cells_of |= generalize_all(unknown, within, rng=rng)
     attributes, hierarchies = [], {}
     for column in table.columns:
         if column.attribute.role is Role.QUASI_IDENTIFIER:
-            source = column
-            if covered is not None:
-                source = replace(column, codes=column.codes[covered.ravel()])
-            generalized = (known or {}).get(column.name) or generalize(source, within, rng=rng)
+            generalized = cells_of[column.name]
             cells[column.name] = partial(generalized.of_rows, ids, column.codes, order)
             attributes.append(describe(column, generalized.named))
             labels = generalized.labels

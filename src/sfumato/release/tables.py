@@ -10,6 +10,9 @@ libraries keep the input's index there.
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,15 +37,17 @@ def normal_form(table: pa.Table, entry: TableEntry, manifest: Manifest) -> pa.Ta
     Refuses (ReleaseDamaged) columns that are missing, unexpected or of another type.
     """
     names = _column_order(table.column_names, entry, manifest)
-    columns = []
-    for name in names:
+
+    def normal(name: str) -> pa.Array:
         try:
-            columns.append(_normal_column(table[name], name, entry, manifest))
+            return _normal_column(table[name], name, entry, manifest)
         except (pa.ArrowException, ValueError, OverflowError):  # the message may hold a value
             raise ReleaseDamaged(
                 f"table '{entry.name}': column '{name}' does not hold values of its type"
             ) from None
-    return pa.Table.from_arrays(columns, names=list(names))
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return pa.Table.from_arrays(list(threads.map(normal, names)), names=list(names))
 
 
 def is_id(column: str) -> bool:
