@@ -13,6 +13,7 @@ import pyarrow as pa
 from sfumato.publish.exact import dictionary_column, exact_column
 from sfumato.publish.generalize import GeneralizedColumn, generalize
 from sfumato.release import cells
+from sfumato.schema.distinct import count_codes
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups
 from sfumato.table.groups import spread
@@ -96,7 +97,13 @@ def plausible_cells(
     for name, matrix in pairs.items():
         bad |= matrix[:, hidden[name][some]].T
     width = column.null_code + 1
-    keys, sizes = np.unique(groups.ids.astype(np.int64) * width + column.codes, return_counts=True)
+    # mostly few groups have wrong cells, and all others need not be sorted
+    is_meant = np.zeros(groups.count, np.bool_)
+    is_meant[ids[wrong]] = True
+    meant = np.flatnonzero(is_meant[groups.ids])
+    keys, sizes = np.unique(
+        groups.ids[meant].astype(np.int64) * width + column.codes[meant], return_counts=True
+    )
     held = keys % width
     windows = _windows(
         held,
@@ -172,8 +179,9 @@ def _joined(
     texts = [*exact, cells.STAR, *(() if general is None else general.texts)]
     chosen = np.where(codes == column.null_code, -1, codes)
     chosen[wrong[~covered]] = len(exact)
-    named, labels = np.unique(np.delete(codes, wrong)), frozenset[str]()
-    named = named[named < column.null_code]
+    width = column.null_code + 1
+    others = count_codes(codes, width) - count_codes(codes[wrong], width)
+    named, labels = np.flatnonzero(others[:-1]), frozenset[str]()
     if column.tree is not None:
         labels = frozenset(column.tree.labels[code] for code in named.tolist())
     if general is not None:
@@ -185,8 +193,8 @@ def _joined(
 
 
 def _exact(column: Column, codes: Codes) -> GeneralizedColumn:
-    named = np.unique(codes[codes < column.null_code]).astype(np.int32)
-    labels = frozenset[str]()
+    counts = count_codes(codes, column.null_code + 1)
+    named, labels = np.flatnonzero(counts[:-1]).astype(np.int32), frozenset[str]()
     if column.tree is not None:
         labels = frozenset(column.tree.labels[code] for code in named.tolist())
     return GeneralizedColumn(column, [], codes, named, True, labels)
