@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.publish import generalize as publishing
-from sfumato.publish.generalize import generalize, generalize_all
+from sfumato.publish.generalize import generalize
+from sfumato.publish.side_by_side import side_by_side
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Groups, encode
 
@@ -29,7 +30,7 @@ def grouped(rows: int, most: int) -> Groups:
 def test_columns_side_by_side_have_the_cells_of_one_after_the_other(sample, most):
     columns, groups = sample.table.quasi_identifiers, grouped(sample.table.rows, most)
     rng, other = np.random.default_rng(1), np.random.default_rng(1)
-    together = generalize_all(columns, groups, rng=rng)
+    together = side_by_side(columns, lambda column: generalize(column, groups, rng=rng))
     for column in columns:
         alone = generalize(column, groups, rng=other)
         assert cells_of(together[column.name]) == cells_of(alone)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +17,7 @@ from sfumato.publish.group_cells import (
     sets_equal,
 )
 from sfumato.release import cells
-from sfumato.rows.axes import RANGE, SET, TREE, axes_of, axis_kind, common_ancestor
+from sfumato.rows.axes import RANGE, TREE, axes_of, axis_kind, common_ancestor
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Groups
 
@@ -71,28 +68,6 @@ def generalize(column: Column, groups: Groups, *, rng: np.random.Generator) -> G
     if kind == TREE:
         return _nodes(column, group_spans(groups.ids, groups.count, column.codes, column.null_code))
     return _sets(column, groups, rng)
-
-
-def generalize_all(
-    columns: Sequence[Column], groups: Groups, *, rng: np.random.Generator
-) -> dict[str, GeneralizedColumn]:
-    """Return the columns generalised, by name, side by side.
-
-    Only sets draw from `rng`: they come one after the other, in the order of the columns.
-    """
-    drawing = {column.name for column in columns if axis_kind(column) == SET}
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        spanned = {
-            column.name: threads.submit(generalize, column, groups, rng=rng)
-            for column in columns
-            if column.name not in drawing
-        }
-        sets = {
-            column.name: generalize(column, groups, rng=rng)
-            for column in columns
-            if column.name in drawing
-        }
-        return {name: future.result() for name, future in spanned.items()} | sets
 
 
 def recode(column: Column, groups: Groups, level: int) -> GeneralizedColumn:

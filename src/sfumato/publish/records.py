@@ -15,7 +15,8 @@ import pyarrow as pa
 from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe, published_hierarchy
 from sfumato.publish.exact import exact_column
-from sfumato.publish.generalize import GeneralizedColumn, generalize_all
+from sfumato.publish.generalize import GeneralizedColumn, generalize
+from sfumato.publish.side_by_side import side_by_side
 from sfumato.publish.unit_tables import unit_tables
 from sfumato.publish.weights import add_weights
 from sfumato.release import TableEntry
@@ -52,7 +53,7 @@ def generalized_records(
         for column in table.quasi_identifiers
         if column.name not in cells_of
     ]
-    cells_of |= generalize_all(unknown, within, rng=rng)
+    cells_of |= side_by_side(unknown, lambda column: generalize(column, within, rng=rng))
     attributes, hierarchies = [], {}
     for column in table.columns:
         if column.attribute.role is Role.QUASI_IDENTIFIER:

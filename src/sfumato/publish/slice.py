@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +15,9 @@ from sfumato.errors import ParameterError
 from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe, published_hierarchy
 from sfumato.publish.exact import exact_column
+from sfumato.publish.generalize import GeneralizedColumn
 from sfumato.publish.plausible import plausible_cells
+from sfumato.publish.side_by_side import side_by_side
 from sfumato.release import TableEntry
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import sorted_rows
@@ -62,16 +66,10 @@ def sliced_records(
     order = permutation(rng, table.rows)
     # row i of the release is place order[i] of the rows sorted by group
     ids = np.repeat(np.arange(groups.count, dtype=np.int32), groups.sizes)[order]
-    rows_of = {
-        name: rows
-        for block in block_names(table, blocks)
-        for rows in (_shuffled_within(groups, rng)[order],)
-        for name in block
-    }
+    rows_of = _rows_of_blocks(block_names(table, blocks), groups, order, rng)
     hidden = {column.name: column.codes[rows_of[column.name]] for column in table.sensitive}
-    cells: dict[str, pa.Array] = {"group": pa.array(public_ids[ids])}
-    attributes, hierarchies = [], {}
-    for column in table.columns:
+
+    def publish(column: Column) -> tuple[pa.Array, GeneralizedColumn | None]:
         rows = rows_of[column.name]
         pairs = {
             name: matrix
@@ -79,14 +77,18 @@ def sliced_records(
             if known == column.name
         }
         if not pairs:
-            cells[column.name] = exact_column(column, column.codes, rows)
-            attributes.append(describe(column))
+            return exact_column(column, column.codes, rows), None
+        return plausible_cells(column, groups, rows, ids, hidden, pairs, k=k, rng=rng)
+
+    found = side_by_side(table.columns, publish)
+    cells = {"group": pa.array(public_ids[ids])}
+    attributes, hierarchies = [], {}
+    for column in table.columns:
+        cells[column.name], shown = found[column.name]
+        attributes.append(describe(column) if shown is None else describe(column, shown.named))
+        if shown is None or shown.is_exact:
             continue
-        cells[column.name], shown = plausible_cells(
-            column, groups, rows, ids, hidden, pairs, k=k, rng=rng
-        )
-        attributes.append(describe(column, shown.named))
-        hierarchy = None if shown.is_exact else published_hierarchy(column, shown.labels)
+        hierarchy = published_hierarchy(column, shown.labels)
         if hierarchy is not None:
             hierarchies[column.name] = hierarchy
     names = tuple(column.name for column in table.columns)
@@ -99,7 +101,21 @@ def sliced_records(
     )
 
 
-def _shuffled_within(groups: Groups, rng: np.random.Generator) -> Ints:
-    """Return the rows sorted by group, in random order within each group."""
-    shuffled = permutation(rng, len(groups.ids))
-    return sorted_rows(shuffled, groups.ids, groups.count)
+def _rows_of_blocks(
+    blocks: Sequence[Sequence[str]], groups: Groups, order: Ints, rng: np.random.Generator
+) -> dict[str, Ints]:
+    """Return by attribute the row whose value is at each place of `order`.
+
+    Places are those of the rows sorted by group; each block has its own random order within each.
+    """
+
+    def sort(shuffled: Ints) -> Ints:
+        return sorted_rows(shuffled, groups.ids, groups.count)[order]
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:  # drawn in turn, sorted side by side
+        pending = [threads.submit(sort, permutation(rng, len(order))) for _ in blocks]
+        return {
+            name: rows.result()
+            for block, rows in zip(blocks, pending, strict=True)
+            for name in block
+        }
