@@ -71,7 +71,7 @@ def ordered_distance(
         return 0.0
     cost = 0.0
     seen = 0
-    position = 0
+    position = int(np.int64(0))  # a literal would have a twin of `_gap` compiled
     for i in range(len(codes)):
         cost += _gap(seen / total, position, codes[i], reference, size)
         seen += counts[i]

@@ -413,14 +413,14 @@ def _scan(
 @loop
 def _span_loss(axes: Axes, axis: int, spans: Spans, low: int) -> float:
     """Return the loss of an attribute over one of the spans."""
-    low_code, high_code = int(~spans[low]), int(spans[low + LANES])
+    low_code, high_code = int(np.int64(~spans[low])), int(np.int64(spans[low + LANES]))
     return float(axes.weight[axis] * span_loss(axes, axis, low_code, high_code))
 
 
 @loop
 def _set_loss(axes: Axes, axis: int, values: int) -> float:
     """Return the loss of a set of so many values."""
-    return float(axes.weight[axis] * leaves_loss(values, int(axes.extent[axis])))
+    return float(axes.weight[axis] * leaves_loss(values, axes.extent[axis]))
 
 
 @loop

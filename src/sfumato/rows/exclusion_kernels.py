@@ -346,13 +346,14 @@ def people_failing(
     Line i of `values` has the quasi-identifiers of `people[i]` people, who are some. The held codes
     ascend.
     """
-    go_to(dropping, 0, held.size, column)
+    # np.int64: a literal, or a number of 32 bits, would have a twin of what is called compiled
+    go_to(dropping, int(np.int64(0)), held.size, column)
     for code in held.codes:
-        number(dropping, code)
+        number(dropping, int(np.int64(code)))
     make_bits(excluded, column, dropping)
     common = missed(column, held, book)
     most = allowance(column, held, common, book)
-    everybody = 0
+    everybody = int(np.int64(0))
     for i in range(len(people)):
         everybody += people[i]
         for q in range(values.shape[1]):

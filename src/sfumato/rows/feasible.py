@@ -284,15 +284,16 @@ def _everybody_holds(
 ) -> bool:
     """Return whether the rules on a column hold without what is impossible for each person."""
     excluded, dropping = known.excluded, known.dropping
+    one = int(np.int64(1))  # person; a literal would have a twin of what is called compiled
     if not is_at(dropping, start, end, column):
         go_to(dropping, start, end, column)
         for i in range(start, end):
-            number(dropping, work[i, first + column])
+            number(dropping, int(np.int64(work[i, first + column])))
         make_bits(excluded, column, dropping)
     for i in range(start, end):
         if side[i] == want:
             for q in range(len(known.columns)):
-                meet(excluded, q, work[i, known.columns[q]], 1, dropping)
+                meet(excluded, q, work[i, known.columns[q]], one, dropping)
     most = allowance(column, held, common, book)
     all_hold = surely_hold(excluded, column, rows, held, common, book, most, dropping)
     is_kept = True
@@ -308,7 +309,7 @@ def _everybody_holds(
                 continue
             for q in range(len(known.columns)):
                 be(excluded, q, work[i, known.columns[q]], dropping)
-            is_kept = person_holds(column, 1, held, common, book, most, dropping)
+            is_kept = person_holds(column, one, held, common, book, most, dropping)
             if not is_kept or (all_hold and not is_any_wanted(dropping)):
                 break
         is_kept = is_kept and enough_may_have(held, dropping)

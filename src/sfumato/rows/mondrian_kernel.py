@@ -106,7 +106,7 @@ def _list_cuts(
     most = rows - options.minimum  # rows of a side
     found, losses, blocks = scratch.found, scratch.losses, scratch.blocks
     active = count_codes(work, start, end, blocks)
-    slots = min(active, 0)  # not a literal, for which twins would be compiled
+    slots = int(np.int64(0))  # not a literal, for which twins would be compiled
     for a in range(active):
         axis = int(blocks.active[a])
         order_blocks(axes, axis, rows, options.by_frequency, blocks)
@@ -207,12 +207,13 @@ def _search_cut(
     For nodes whose best cuts the models forbid; False if these are forbidden too.
     """
     rows = end - start
-    best_axis, best_cut, best_loss = -1, -1, np.inf
+    # not literals, for which twins would be compiled
+    best_axis, best_cut, alone = int(np.int64(-1)), int(np.int64(-1)), rows < 0
+    best_loss = np.inf
     blocks, losses = scratch.blocks, scratch.losses
     for slot in range(losses.node[1]):
         axis = losses.cut_on[slot]
-        no_singles = min(slot, 0)  # not a literal, for which a twin would be compiled
-        cut_losses(axes, slot, no_singles, rows, options.minimum, blocks, losses)
+        cut_losses(axes, slot, int(np.int64(0)), rows, options.minimum, blocks, losses)
         left, step = 0, 1
         for cut in range(blocks.blocks[axis] - 1):
             left += blocks.sizes[blocks.first[axis] + cut]
@@ -225,12 +226,12 @@ def _search_cut(
             loss = left * losses.left[cut] + right * losses.right[cut]
             if loss >= best_loss:
                 continue
-            _take_sides(work, start, end, axis, cut, False, blocks, side)
+            _take_sides(work, start, end, axis, cut, alone, blocks, side)
             if _allowed(work, start, end, layout, book, side, scratch, known):
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
         return False
-    _take_sides(work, start, end, best_axis, best_cut, False, blocks, side)
+    _take_sides(work, start, end, best_axis, best_cut, alone, blocks, side)
     return True
 
 
