@@ -247,7 +247,7 @@ def _commonest_absent(codes: Ints, owner: Ints, prior: Reals, groups: int) -> In
         codes, owner = codes[left], owner[left]
         if not len(owner):
             break
-    else:
+    if len(owner) and len(by_prior) - 1 > _ROUNDS:  # and not all values have been looked at
         left, own = np.unique(owner, return_inverse=True)
         ranks = np.empty(len(prior), np.int64)
         ranks[by_prior] = np.arange(len(prior))
