@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import os
 import platform
 import subprocess
 import sys
 
 import pytest
+
+from sfumato.housekeeping import settle_in
 
 # Prints how often the system had to hand out memory while arrays came and went, in a thread too.
 _WORK = """
@@ -56,3 +61,33 @@ print(gc.get_threshold()[0] / usual)
 """
     said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
     assert float(said.stdout) > 10
+
+
+class _OtherLibrary:
+    """A C library whose `mallopt` reads the numbers otherwise, as that of Android does."""
+
+    def mallopt(self, option, value):
+        raise AssertionError("what these numbers mean is not known")
+
+
+def _no_library(name):
+    raise OSError("cannot be loaded")
+
+
+@pytest.mark.parametrize("load", [lambda name: _OtherLibrary(), _no_library])
+def test_another_c_library_is_left_as_it_is(monkeypatch, load):
+    monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "mimalloc")
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    usual = gc.get_threshold()
+    try:
+        settle_in()
+        settle_in()
+    finally:
+        gc.set_threshold(*usual)
+    assert os.environ["ARROW_DEFAULT_MEMORY_POOL"] == "mimalloc"  # what the owner has chosen
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only GNU's C library can be told")
+def test_settling_in_twice_is_as_good_as_once():
+    prepare = "from sfumato.housekeeping import settle_in\nsettle_in()\nsettle_in()"
+    assert faults(prepare) < faults("")

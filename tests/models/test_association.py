@@ -16,7 +16,8 @@ from oracles.models import exact
 
 from sfumato.errors import ParameterError
 from sfumato.methods import Mondrian
-from sfumato.models import AlphaBetaGammaDelta, from_claim
+from sfumato.models import AlphaBetaGammaDelta, association, from_claim
+from sfumato.models.association import Commonest, _commonest_absent
 from sfumato.models.counting import group_statistics, table_totals
 from sfumato.models.statistics import GroupStatistics, Histogram, Total
 from sfumato.randomness import repeatable
@@ -29,10 +30,15 @@ FINEST = 10**9
 SMALL = (1e-300, 1e-12, 0.01, 0.05, 0.1, 0.125, 0.2, 0.25, 0.3, 0.3333, 1 / 3, 0.3334)
 LARGE = (0.4, 0.5, 0.6, 2 / 3, 0.6667, 0.7, 0.75, 0.9, 0.999999999999, 1.0, 1)
 LEVELS = st.sampled_from([*SMALL, *LARGE])
+LEVELS_MOST = (0.6, 0.75, 1.0)
 
 
 def bound(case: Associated, model: AlphaBetaGammaDelta):
     return model.bind(table_totals(case.table, [model.attribute]))
+
+
+def rows_of(case: Associated, group: int) -> list[dict]:
+    return [row for row, own in zip(case.rows, case.ids, strict=True) if own == group]
 
 
 def model_of(parameters) -> AlphaBetaGammaDelta:
@@ -83,6 +89,57 @@ def test_it_is_exact_at_what_a_group_reaches(case, data):
         key: data.draw(st.sampled_from([*nearby(getattr(aim, key)), 1.0])) for key in KEYS
     }
     compare(case, parameters)
+
+
+@settings(max_examples=200)
+@given(associated(), st.data())
+def test_what_is_commonest_says_no_more_than_the_definitions(case, data):
+    """Where that is enough, every group keeps all four; it is enough at what the groups reach."""
+    known = case.reached()
+    assume(None not in known)
+    parameters = {
+        key: data.draw(
+            st.sampled_from([*nearby(max(getattr(f, key) for f in known)), *LEVELS_MOST])
+        )
+        for key in KEYS
+    }
+    histogram = case.statistics.histograms["illness"]
+    counts = [[row["illness"] for row in rows_of(case, g)] for g in range(case.groups.count)]
+    common = [max(map(has.count, (v for v in has if v is not None)), default=0) for has in counts]
+    shown = Commonest(case.groups.sizes, case.repeats, histogram.present, np.array(common))
+    sure = bound(case, model_of(parameters)).surely_hold(shown)
+    assert not sure or all(oracle.within(found, parameters) for found in known)
+    whole = [row["illness"] for row in case.rows if row["illness"] is not None]
+    most = max(oracle.largest_share(whole), *(found.beta for found in known))
+    if most <= rounded_down(parameters)["delta"]:
+        assert sure == bound(case, model_of(parameters)).holds(case.statistics).all()
+
+
+def test_groups_of_no_value_do_not_surely_hold():
+    model = AlphaBetaGammaDelta("illness", 1, 1, 1, 1)
+    total = Total(np.array([1, 1, 2]), 2)
+    two = Commonest(np.array([2, 2]), np.array([[1, 1]]), np.array([2, 0]), np.array([1, 0]))
+    one = Commonest(*(each[..., :1] for each in two))
+    assert model.bind({"illness": total}).surely_hold(one)
+    assert not model.bind({"illness": total}).surely_hold(two)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3, 16])
+def test_the_commonest_value_that_a_group_lacks_is_found_among_any_number(monkeypatch, rounds):
+    monkeypatch.setattr(association, "_ROUNDS", rounds)
+    rng = np.random.default_rng(rounds)
+    for _ in range(300):
+        values, groups = int(rng.integers(0, 9)), int(rng.integers(1, 6))
+        prior = np.append(rng.integers(0, 4, values) / 10, 0.0)
+        has = [
+            np.flatnonzero(rng.random(values + 1) < rng.choice([0.3, 0.8, 1.0]))
+            for _ in range(groups)
+        ]
+        owner = np.repeat(np.arange(groups), [len(each) for each in has])
+        found = _commonest_absent(np.concatenate(has), owner, prior, groups)
+        for own, lacking in zip(has, found, strict=True):
+            others = sorted(set(range(values)) - set(own.tolist()), key=lambda v: (-prior[v], v))
+            assert lacking == next(iter(others), values)
 
 
 @settings(max_examples=100)

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.errors import InputError, ParameterError, ReleaseDamaged
+from sfumato.errors import ClaimBroken, InputError, ParameterError, ReleaseDamaged
 from sfumato.release import csv_cells, files
 from sfumato.release.cells import quote
 from sfumato.release.contents import checksum
@@ -365,6 +366,57 @@ def test_a_failure_at_any_stage_leaves_the_old_release_or_none(
     assert [entry.name for entry in tmp_path.iterdir()] == (["out"] if old else [])
     if old:
         assert same(Release.load(tmp_path / "out"), anatomized)
+
+
+@pytest.mark.parametrize(
+    ("mask", "closed", "mode"),
+    [(0o022, 0o700, 0o755), (0o002, 0o770, 0o775), (0o077, 0o700, 0o700)],
+)
+@pytest.mark.parametrize("format", FORMATS)
+def test_tables_that_are_not_judged_yet_are_closed_to_others(
+    anatomized, tmp_path, format, mask, closed, mode
+):
+    """A run that is killed leaves them, and nobody has said that they keep what they claim."""
+    before = os.umask(mask)
+    try:
+        with anatomized.saving(tmp_path / "out", format=format):
+            (folder,) = tmp_path.iterdir()
+            assert folder.stat().st_mode & 0o777 == closed
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out").stat().st_mode & 0o777 == mode
+    assert same(Release.load(tmp_path / "out"), anatomized)
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("refusal", [ClaimBroken("no"), KeyboardInterrupt(), MemoryError()])
+def test_a_block_that_fails_leaves_the_old_release_or_none(
+    generalized, anatomized, tmp_path, monkeypatch, old, refusal
+):
+    """Also while a table is being written, and the next one waits for its turn."""
+    if old:
+        generalized.save(tmp_path / "out")
+    begun, refused = threading.Event(), threading.Event()
+    write = files._write_table
+
+    def slow(table, path, formula_guard):
+        begun.set()
+        refused.wait(10)
+        write(table, path, formula_guard)
+
+    monkeypatch.setattr(files, "_write_table", slow)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    with (
+        pytest.raises(type(refusal)) as raised,
+        anatomized.saving(tmp_path / "out", force=True),
+    ):
+        assert begun.wait(10)
+        refused.set()
+        raise refusal
+    assert raised.value is refusal
+    assert [entry.name for entry in tmp_path.iterdir()] == (["out"] if old else [])
+    if old:
+        assert same(Release.load(tmp_path / "out"), generalized)
 
 
 # Damage

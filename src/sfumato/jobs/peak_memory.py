@@ -53,9 +53,14 @@ def give_back_much() -> None:
     Else it is kept for what comes next, which is quicker.
     """
     held = counted_bytes("VmRSS")
-    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if held is None or held > whole * _MUCH:
+    if held is None or held > _whole() * _MUCH:
         give_back()
+
+
+def _whole() -> int:
+    """Return the memory of the machine, in bytes; asked only where the system counts what is held,
+    since others need not know these names."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def forget_peak() -> bool:

@@ -22,6 +22,7 @@ Reals = npt.NDArray[np.float64]
 
 # Numbers that differ by less than this share are compared exactly, in whole numbers.
 _NEAR = 1e-9
+_ROUNDS = 16  # through the commonest values; a group that has them all is looked at otherwise
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -238,7 +239,7 @@ def _commonest_absent(codes: Ints, owner: Ints, prior: Reals, groups: int) -> In
     by_prior = np.append(np.argsort(-prior[:-1], kind="stable"), len(prior) - 1)
     lacking = np.zeros(groups, np.int64)  # by rank
     # few groups have the commonest, fewer of them the next: each round looks at those alone
-    for rank, code in enumerate(by_prior[:-1]):
+    for rank, code in enumerate(by_prior[:-1][:_ROUNDS]):
         has_it = np.zeros(groups, np.bool_)
         has_it[owner[codes == code]] = True
         lacking[has_it] = rank + 1
@@ -246,7 +247,29 @@ def _commonest_absent(codes: Ints, owner: Ints, prior: Reals, groups: int) -> In
         codes, owner = codes[left], owner[left]
         if not len(owner):
             break
+    if len(owner) and len(by_prior) - 1 > _ROUNDS:  # and not all values have been looked at
+        left, own = np.unique(owner, return_inverse=True)
+        ranks = np.empty(len(prior), np.int64)
+        ranks[by_prior] = np.arange(len(prior))
+        known = codes != len(prior) - 1
+        lacking[left] = _first_gaps(ranks[codes[known]], own[known], len(left))
     return np.asarray(by_prior[lacking])
+
+
+def _first_gaps(numbers: Ints, owner: Ints, groups: int) -> Ints:
+    """Return the least number from 0 on that each group lacks; it has none twice.
+
+    >>> _first_gaps(np.array([2, 0, 1, 1, 7, 0]), np.array([0, 0, 0, 1, 1, 2]), 4).tolist()
+    [3, 0, 1, 0]
+    """
+    # no number from that of the group's entries on can be the first gap: a place for each other
+    room = np.bincount(owner, minlength=groups) + 1
+    start = np.cumsum(room) - room
+    is_there = np.zeros(int(room.sum()), np.bool_)
+    small = numbers < room[owner]
+    is_there[start[owner[small]] + numbers[small]] = True
+    gaps = np.flatnonzero(~is_there)
+    return np.asarray(gaps[np.searchsorted(gaps, start)] - start)
 
 
 def _repeats(statistics: GroupStatistics) -> Ints:

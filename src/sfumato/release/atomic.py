@@ -14,6 +14,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
@@ -65,12 +66,21 @@ def beside(target: Path) -> Iterator[Path]:
         raise InputError(f"'{target.parent}' is not a folder; create it first")
     folder, lock = _locked_sibling(place)
     try:
-        mode = folder.stat().st_mode
-        folder.chmod(mode & (0o770 if mode & 0o020 else 0o700))
+        close_to_others(folder)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def close_to_others(folder: Path) -> int:
+    """Close a folder to others than its owner, and return what its mode was.
+
+    It stays open to the group if new folders are open for the group to write.
+    """
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    folder.chmod(mode & (0o7770 if mode & 0o020 else 0o7700))
+    return mode
 
 
 def refuse_occupied(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:

@@ -17,7 +17,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import InputError, ParameterError, ReleaseDamaged
 from sfumato.release import csv_cells
-from sfumato.release.atomic import replacing
+from sfumato.release.atomic import close_to_others, replacing
 from sfumato.release.contents import checksum, parts, plain_entries
 from sfumato.release.hierarchy_files import HIERARCHIES, read_hierarchies, write_hierarchies
 from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
@@ -71,7 +71,8 @@ def saving(
     """Write a release as `save` does, its tables while the block runs, the rest when it ends well.
 
     Whoever judges the release need not wait for the disk. Until the block has ended there is no
-    manifest, so what a killed run leaves is no release; if the block fails, nothing is left.
+    manifest, so what a killed run leaves is no release, and others cannot read its tables, which
+    nobody stands by; if the block fails, nothing is left.
     """
     if format not in ("parquet", "csv"):
         raise ParameterError("the format of a release is parquet or csv")
@@ -81,6 +82,9 @@ def saving(
             replacing(target, force=force, is_ours=is_release) as folder,
             ThreadPoolExecutor(os.cpu_count()) as threads,
         ):
+            mode = None
+            with suppress(OSError):  # a file system without modes
+                mode = close_to_others(folder)
             written = [
                 threads.submit(
                     _write_table,
@@ -98,6 +102,8 @@ def saving(
             for table in written:
                 table.result()
             write_manifest(release.manifest, release.hierarchies, folder, format, formula_guard)
+            if mode is not None:
+                folder.chmod(mode)
     except OSError as error:
         reason = error.strerror or "the file system refused"
         raise InputError(f"cannot write the release to '{target}': {reason}") from error
