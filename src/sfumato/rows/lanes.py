@@ -1,10 +1,10 @@
 """Spans of the codes of eight attributes at a time, one machine instruction for all of them.
 
-A span of eight attributes is sixteen numbers in a row: what is left to the least codes from above
-(`~code`, so that the least code has the largest), then the largest codes. So one maximum widens
-both ends, and the least number there is stands for nothing. Codes of fewer than fifteen bits are
-kept in sixteen: a span then is one register. LLVM would take such short loops apart into single
-numbers; so the few instructions are written down for it.
+A span of eight attributes is sixteen numbers in a row: the complements of the least codes (`~code`,
+the larger the smaller the code), then the largest codes. So one maximum widens both ends, and the
+least number there is stands for nothing. Codes below 32,767 are kept in sixteen bits: a span then
+is one register. LLVM would take such short loops apart into single numbers; so the few instructions
+are written down for it.
 """
 
 from __future__ import annotations
