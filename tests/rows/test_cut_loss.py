@@ -13,8 +13,8 @@ from sfumato.rows.axes import RANGE, SET, TREE, axes_of, axis_kind
 from sfumato.rows.cut_loss import (
     MOST_SINGLES,
     cut_losses,
+    cut_range,
     gather_spans,
-    may_cut,
     new_losses,
     node_loss,
 )
@@ -100,8 +100,12 @@ def test_the_losses_of_all_cuts_are_those_of_their_sides(sample, times, least, w
         sides = [sum(place <= cut) for cut in range(count - 1)]
         sides += [sum(place == block) for block in range(1, singles)]
         may = any(least <= side <= rows - least for side in sides)
-        assert may_cut(axis, len(cut_on), singles, rows, least, blocks, losses) == may
+        sizes = blocks.sizes[blocks.first[axis] :]
+        low, high = cut_range(sizes, count, singles, rows, least)
+        assert (low <= high) == may
         if may:
+            slot = len(cut_on)
+            losses.cut_on[slot], losses.low[slot], losses.high[slot] = axis, low, high
             cut_on.append((axis, place, count, singles))
     gather_spans(work, 0, rows, axes, active, len(cut_on), blocks, losses)
     for slot, (axis, place, count, singles) in enumerate(cut_on):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.rows.axes import RANGE, axes_of
-from sfumato.rows.cut_loss import cut_losses, gather_spans, may_cut, new_losses, node_loss
+from sfumato.rows.cut_loss import cut_losses, gather_spans, new_losses, node_loss
 from sfumato.rows.cuts import count_codes, new_blocks, order_blocks
 from sfumato.rows.lanes import LANES
 from sfumato.table import Column
@@ -89,7 +89,7 @@ def _left_by_cuts(
     held.block_of[: len(block_of)] = block_of
     held.sizes[:blocks] = np.diff(left, prepend=0)
     rows = int(left[-1])
-    may_cut(0, 0, 0, rows, 0, held, losses)
+    losses.low[0], losses.high[0] = 0, blocks - 1
     gather_spans(work, 0, len(work), axes, active, 1, held, losses)
     cut_losses(axes, 0, 0, rows, 0, held, losses)
     sides = left[:-1] * losses.left[: blocks - 1], (rows - left[:-1]) * losses.right[: blocks - 1]

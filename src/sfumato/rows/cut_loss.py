@@ -10,8 +10,9 @@ all cuts cost no more than one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -36,6 +37,7 @@ from sfumato.rows.lanes import (
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+Sizes = npt.NDArray[np.signedinteger[Any]]
 
 MOST_SINGLES = 16  # blocks of a hierarchy node that are tried alone against the rest
 _CHUNK = 64  # rows whose blocks are kept at a time
@@ -142,14 +144,12 @@ def new_losses(axes: Axes) -> Losses:
 
 
 @loop
-def may_cut(
-    axis: int, slot: int, singles: int, rows: int, least: int, blocks: Blocks, scratch: Losses
-) -> bool:
-    """Return whether the attribute can part the rows into sides of `least` or more.
+def cut_range(sizes: Sizes, count: int, singles: int, rows: int, least: int) -> tuple[int, int]:
+    """Return `low` and `high` of an attribute with so many blocks; low > high if it cannot cut.
 
-    If so, it takes the slot. So many blocks, the first aside, are tried alone.
+    It can if some cut has sides of `least` rows or more. So many blocks, the first aside, are tried
+    alone.
     """
-    count, sizes = blocks.blocks[axis], blocks.sizes[blocks.first[axis] :]
     low, high = count, 0
     left = 0
     for cut in range(count - 1):
@@ -159,10 +159,7 @@ def may_cut(
     for single in range(1, singles):
         if least <= sizes[single] <= rows - least:
             low, high = 0, count - 1
-    if low > high:
-        return False
-    scratch.cut_on[slot], scratch.low[slot], scratch.high[slot] = axis, low, high
-    return True
+    return low, high
 
 
 @loop
@@ -229,7 +226,7 @@ def gather_spans(
     scratch.node[0], scratch.node[1], scratch.node[2] = active, slots, sets
 
 
-@loop
+@numba.njit(inline="always")
 def _widen_spans(work: Codes, start: int, end: int, slot: int, first: int, scratch: Losses) -> None:
     """Let the spans of a slot hold the rows start..end, and leave the places of these."""
     lanes = len(scratch.missing) - LANES
@@ -250,7 +247,7 @@ def _widen_spans(work: Codes, start: int, end: int, slot: int, first: int, scrat
             unite(spans, at + place * 2 * lanes + lane, own, i * 2 * lanes + lane)
 
 
-@loop
+@numba.njit(inline="always")
 def _place_codes(slot: int, blocks: Blocks, scratch: Losses) -> None:
     """Leave the places of the codes of a slot."""
     axis, low, high = scratch.cut_on[slot], scratch.low[slot], scratch.high[slot]
@@ -275,15 +272,15 @@ def cut_losses(
     In `alone[j]` and `rest[j]`, for 0 < j < `singles`, that of block j and of all other blocks.
     Only sides of `least` rows or more, of all `rows`, are looked at.
     """
-    active, sets = scratch.node[0], scratch.node[2]
+    sets = scratch.node[2]
     axis, low = scratch.cut_on[slot], scratch.low[slot]
     count, sizes = scratch.high[slot] - low + 1, blocks.first[axis] + low
     run, before = scratch.run, scratch.before
     lanes = len(scratch.missing) - LANES
-    if low > 0:  # then no block can be alone: see `may_cut`
+    if low > 0:  # then no block can be alone: see `cut_range`
         singles = min(singles, 0)
     _count_set_values(axes, sets, slot, count, singles, blocks, scratch)
-    _start_scan(active, blocks, scratch)
+    _start_scan(run, scratch.values, scratch.cost, scratch.node[3])
     side = 0
     for block in range(low):
         side += blocks.sizes[blocks.first[axis] + block]
@@ -297,7 +294,7 @@ def cut_losses(
         if place < singles:
             for j in range(2 * lanes):
                 before[place * 2 * lanes + j] = run[j]
-    _start_scan(active, blocks, scratch)
+    _start_scan(run, scratch.values, scratch.cost, scratch.node[3])
     total = 0.0
     for place in range(count - 1, 0, -1):
         at = scratch.span_start[slot] + place * 2 * lanes
@@ -311,7 +308,7 @@ def cut_losses(
         side -= blocks.sizes[sizes + place - 1]
 
 
-@loop
+@numba.njit(inline="always")
 def _single_losses(axes: Axes, at: int, block: int, blocks: Blocks, scratch: Losses) -> None:
     """Leave the losses of a block, whose spans lie `at`, and of those around it.
 
@@ -335,7 +332,7 @@ def _single_losses(axes: Axes, at: int, block: int, blocks: Blocks, scratch: Los
     scratch.alone[block], scratch.rest[block] = alone, rest
 
 
-@loop
+@numba.njit(inline="always")
 def _count_set_values(
     axes: Axes, sets: int, slot: int, count: int, singles: int, blocks: Blocks, scratch: Losses
 ) -> None:
@@ -367,14 +364,13 @@ def _count_set_values(
 
 
 @loop
-def _start_scan(active: int, blocks: Blocks, scratch: Losses) -> None:
+def _start_scan(run: Spans, values: Ints, cost: Reals, empty: int) -> None:
     """Forget what the last scan has met."""
-    empty = scratch.node[3]
-    for j in range(len(scratch.run)):
-        scratch.run[j] = empty
-    for a in range(active):
-        scratch.values[blocks.active[a]] = 0
-        scratch.cost[blocks.active[a]] = 0.0
+    for j in range(len(run)):
+        run[j] = empty
+    for axis in range(len(values)):
+        values[axis] = 0
+        cost[axis] = 0.0
 
 
 @loop

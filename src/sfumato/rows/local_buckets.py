@@ -88,18 +88,31 @@ def _deal_ranges(
         starts[code + 1] = starts[code] + counts[code]
     bucket_of = np.empty(starts[-1], np.int32)
     buckets = 0
-    pending = [(0, len(counts))]
-    while len(pending) > 0:
-        first, last = pending.pop()
+    # Ranges of values that wait, in an array: a list, a search of NumPy and the assignment of a
+    # slice (whose error has a text) take four seconds to compile.
+    pending = np.empty((len(counts) + 1, 2), np.int64)
+    pending[0, 0], pending[0, 1] = 0, len(counts)
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        first, last = pending[waiting, 0], pending[waiting, 1]
         # the lower median is the value of the item at or just before the middle
         middle_item = starts[first] + (starts[last] - starts[first] - 1) // 2
-        middle = np.searchsorted(starts[: last + 1], middle_item, side="right")
+        middle, beyond = 0, last + 1  # the first start behind that item
+        while middle < beyond:
+            half = (middle + beyond) // 2
+            if starts[half] <= middle_item:
+                middle = half + 1
+            else:
+                beyond = half
         if _eligible(counts[first:middle], l) and _eligible(counts[middle:last], l):
-            pending.append((middle, last))
-            pending.append((first, middle))
+            pending[waiting, 0], pending[waiting, 1] = middle, last
+            pending[waiting + 1, 0], pending[waiting + 1, 1] = first, middle
+            waiting += 2
             continue
         dealt, found = deal_unique(counts[first:last], l, rng)
-        bucket_of[starts[first] : starts[last]] = dealt + np.int32(buckets)
+        for item in range(len(dealt)):
+            bucket_of[starts[first] + item] = dealt[item] + buckets
         buckets += found
     return bucket_of, buckets
 

@@ -19,8 +19,8 @@ from sfumato.rows.cut_loss import (
     MOST_SINGLES,
     Losses,
     cut_losses,
+    cut_range,
     gather_spans,
-    may_cut,
     new_losses,
     node_loss,
 )
@@ -109,9 +109,13 @@ def _list_cuts(
     slots = int(np.int64(0))  # not a literal, for which twins would be compiled
     for a in range(active):
         axis = int(blocks.active[a])
-        order_blocks(axes, axis, rows, options.by_frequency, blocks)
+        number = order_blocks(axes, axis, rows, options.by_frequency, blocks)
         singles = _singles(axes, axis, options, blocks)
-        slots += may_cut(axis, slots, singles, rows, options.minimum, blocks, losses)
+        sizes = blocks.sizes[blocks.first[axis] :]
+        low, high = cut_range(sizes, number, singles, rows, options.minimum)
+        if low <= high:
+            losses.cut_on[slots], losses.low[slots], losses.high[slots] = axis, low, high
+            slots += 1
     gather_spans(work, start, end if slots else start, axes, active, slots, blocks, losses)
     for slot in range(slots):
         axis = int(losses.cut_on[slot])
