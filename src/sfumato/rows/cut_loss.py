@@ -52,8 +52,8 @@ class Losses(NamedTuple):
     many are active, may cut it, and are sets, and of which number empty spans are made.
 
     No cut falls before block `low` or after block `high` of a slot, so that all blocks up to the
-    first, and from the second on, share one span: the `place` of a code is its block counted so,
-    from zero.
+    first, and from the second on, share one span: the place of a code (`place_of`) is its block
+    counted so, from zero.
 
     `spans` are by slot and place, those of a slot from `span_start` on; `reach` by set value: the
     spans of the places that it occurs in, slot by slot, `marks` the first of these as bits; values

@@ -68,12 +68,8 @@ class _Lanes:
 
     def narrowed(self, lanes: Any) -> Any:
         """Return lanes of 32 bits as such of this array."""
-        narrow = self.vector.element.width < lanes.type.element.width
-        return self._builder.trunc(lanes, _eight(self.vector.element)) if narrow else lanes
-
-
-def _eight(number: Any) -> Any:
-    return ir.VectorType(number, LANES)
+        own = ir.VectorType(self.vector.element, LANES)
+        return lanes if lanes.type == own else self._builder.trunc(lanes, own)
 
 
 def _all(vector: Any, number: int) -> Any:
