@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.randomness import Randomness
-from sfumato.table.permutation import _FEW, permutation, shuffled_where
+from sfumato.table.permutation import _FEW, permutation, shuffled_by_code
 
 
 def generators(seed: int) -> list[np.random.Generator]:
@@ -29,10 +29,13 @@ def test_an_order_is_the_one_that_numpy_draws_and_leaves_the_generator_as_it_doe
     )
 
 
-def test_chosen_rows_come_in_the_order_that_numpy_draws():
-    chosen = np.arange(400_000) % 3 > 0
-    found = shuffled_where(chosen, np.random.default_rng(3))
-    rows = np.flatnonzero(chosen)
-    assert np.array_equal(found, rows[np.random.default_rng(3).permutation(len(rows))])
-    everyone = shuffled_where(np.ones(300_000, np.bool_), np.random.default_rng(3))
-    assert np.array_equal(everyone, np.random.default_rng(3).permutation(300_000))
+@pytest.mark.parametrize("rows", [9, 400_000])  # by one thread, and by several
+def test_rows_by_code_are_mixed_in_the_order_that_numpy_draws(rows):
+    codes = (np.arange(rows) * 7 % 5).astype(np.int32)
+    found = shuffled_by_code(codes, 3, np.random.default_rng(3))
+    chosen = np.flatnonzero(codes < 3)
+    drawn = chosen[np.random.default_rng(3).permutation(len(chosen))]
+    assert np.array_equal(found, drawn[np.argsort(codes[drawn], kind="stable")])
+    everyone = shuffled_by_code(codes, 5, np.random.default_rng(3))
+    drawn = np.random.default_rng(3).permutation(rows)
+    assert np.array_equal(everyone, drawn[np.argsort(codes[drawn], kind="stable")])

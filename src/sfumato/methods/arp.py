@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -21,7 +22,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rows.correlation import correlation_order
 from sfumato.rows.initial import Initial, check_initial, initial_partition
-from sfumato.rows.refine import refine
+from sfumato.rows.refine import mixed_by_value, refine
 from sfumato.rows.shard_conditions import HasValues
 from sfumato.table import Groups, Table
 
@@ -112,11 +113,12 @@ class ARP(Method):
 
     def _release(self, table: Table, randomness: Randomness) -> Release:
         names = sensitive_names(table, self.name)
-        initial = initial_partition(
-            table, names, self.l, self.initial, rng=randomness.generator("initial partition")
-        )
-        rng = randomness.generator("refining")
-        blocks = refine(table, initial, names, self.l, rng=rng, residues=self.residues)
+        first, rng = randomness.generator("initial partition"), randomness.generator("refining")
+        with ThreadPoolExecutor(1) as beside:  # the partition has one thread, and its own draws
+            drawn = beside.submit(mixed_by_value, table, names, rng=rng)
+            initial = initial_partition(table, names, self.l, self.initial, rng=first)
+            mixed = drawn.result()
+        blocks = refine(table, initial, names, self.l, rng=rng, residues=self.residues, mixed=mixed)
         models: list[Model] = [LDiversity(name, self.l) for name in names]
         if self.publish_by == "anatomy":
             models += [LUniqueGroups(name, self.l) for name in names]

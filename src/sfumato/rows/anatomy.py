@@ -10,8 +10,7 @@ from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.rows.eligibility import refuse_infeasible, refuse_several_rows
 from sfumato.schema.distinct import count_codes
 from sfumato.table import Groups, Table
-from sfumato.table.groups import sorted_rows
-from sfumato.table.permutation import permutation, shuffled_where
+from sfumato.table.permutation import permutation, shuffled_by_code
 
 
 def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -> Groups:  # noqa: E741
@@ -30,13 +29,12 @@ def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -
     LUniqueGroups(attribute, l)  # refuses an l that is no whole number
     column = table[attribute]
     refuse_infeasible(table, [LDiversity(attribute, l)])
-    is_known = column.codes != column.null_code
-    if not is_known.any():
+    counts = count_codes(column.codes, column.cardinality + 1)[: column.cardinality]
+    if not counts.any():
         raise ParameterError(f"anatomy: every value of `{attribute}` is missing")
     ids = np.full(table.rows, -1, dtype=np.int32)
     # rows of one value lie together, in random order within it
-    rows = sorted_rows(shuffled_where(is_known, rng), column.codes, column.cardinality)
-    counts = count_codes(column.codes, column.cardinality + 1)[: column.cardinality]
+    rows = shuffled_by_code(column.codes, column.cardinality, rng)
     group_of, group_count = deal_unique(counts, l, rng)
     ids[rows] = group_of
     # in random order, or who shares a group would tell who stood how far apart in the input

@@ -27,11 +27,13 @@ from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK
 from sfumato.table.whole import Whole
 
+Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 _BITS = 63  # of a word; its sign is not used
 _VALUE = 32  # the bit from which a word holds a value, and below it the row
 _ROW = (1 << _VALUE) - 1
+_MANY_CODES = 4  # for every row of a part: those that occur are compared, not all counted
 
 
 def correlation_order(
@@ -77,21 +79,19 @@ def correlation_partition(
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
     targets = [table[name] for name in sensitive]
     columns = correlation_order(table.quasi_identifiers, targets, table.whole)
-    values = values_of(targets, np.arange(table.rows))
+    values = values_of(targets)
     lines, digits = _lines(columns, values)
-    begins = np.zeros(table.rows, np.bool_)
     room = Room(
         np.empty(table.rows, np.int64),
-        np.empty(table.rows, np.int64),
+        np.empty(int(digits.width.max()) // _MANY_CODES + 1, np.int64),
         np.empty(int(digits.width.max()) + 1, np.int64),
         np.empty((table.rows, 3), np.int64),
         np.empty_like(lines),
     )
     counters, pile = (new_counter(values), new_counter(values)), new_pile(values, table.rows)
+    begins, ids = np.zeros(table.rows, np.bool_), np.empty(table.rows, np.int32)
     _partition(lines, digits, values, l, merged == "split", rng, begins, room, counters, pile)
-    ids = np.empty(table.rows, np.int32)
-    ids[lines[:, -1] & _ROW] = np.cumsum(begins, dtype=np.int32) - 1
-    return Groups(ids, int(begins.sum()))
+    return Groups(ids, int(_number(lines, begins, ids)))
 
 
 class Digits(NamedTuple):
@@ -198,16 +198,26 @@ def _partition(
 
 
 @loop
+def _number(lines: Ints, begins: npt.NDArray[np.bool_], ids: Codes) -> int:
+    """Leave the group of every row, and return how many there are."""
+    groups = 0
+    for place in range(len(lines)):
+        groups += begins[place]
+        ids[lines[place, lines.shape[1] - 1] & _ROW] = groups - 1
+    return groups
+
+
+@loop
 def _sort(lines: Ints, attribute: int, digits: Digits, start: int, end: int, room: Room) -> None:
     """Sort some of the lines by code; those of a code in any order."""
     keys, place_of, moved = room.keys, room.place_of, room.moved
     width = digits.width[attribute]
-    if (end - start) * 4 < width:  # few rows, many codes
+    if (end - start) * _MANY_CODES < width:
         for place in range(start, end):
-            keys[place] = _code(lines, place, attribute, digits) << 32 | place
-        sort_first(keys[start:end], end - start)
+            keys[place - start] = _code(lines, place, attribute, digits) << 32 | place
+        sort_first(keys, end - start)
         for place in range(start, end):
-            _copy(lines, keys[place] & _ROW, moved, place)
+            _copy(lines, keys[place - start] & _ROW, moved, place)
     else:
         for code in range(width + 1):
             place_of[code] = 0

@@ -15,8 +15,8 @@ from sfumato.rows.anatomy import anatomy
 from sfumato.rows.refine import deal_missing, refine
 from sfumato.schema.distinct import count_codes
 from sfumato.table import Column, Groups, Table
-from sfumato.table.groups import packed, sorted_rows
-from sfumato.table.permutation import permutation, shuffled_where
+from sfumato.table.groups import packed
+from sfumato.table.permutation import permutation, shuffled_by_code
 from sfumato.table.whole import Whole
 
 Codes = npt.NDArray[np.int32]
@@ -94,10 +94,9 @@ def _rarest_first(column: Column, least: int, rng: np.random.Generator) -> Group
     group_of, groups = _take_rarest(counts[by_size], least, rng)
     if groups == 0:
         return None
-    rank = np.full(column.null_code + 1, -1, np.int32)
+    rank = np.full(column.null_code + 1, len(by_size), np.int32)
     rank[by_size] = np.arange(len(by_size), dtype=np.int32)
-    ranks = rank[column.codes]
-    rows = sorted_rows(shuffled_where(ranks >= 0, rng), ranks, len(by_size))
+    rows = shuffled_by_code(rank[column.codes], len(by_size), rng)
     ids = np.full(len(column.codes), -1, np.int32)
     ids[rows] = group_of
     whole = Groups(np.zeros(len(ids), np.int32), 1)

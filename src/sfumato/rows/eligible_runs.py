@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.measures.compiled import allocating_loop, loop
 from sfumato.table import Column, Groups
+from sfumato.table.groups import BLOCK
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -55,9 +56,14 @@ class Pile(NamedTuple):
     counts: Ints
 
 
-def values_of(columns: Sequence[Column], rows: Ints) -> Values:
-    """Return the values of some rows, in the order of the rows."""
-    return numbered([(column.codes[rows], column.cardinality) for column in columns])
+def values_of(columns: Sequence[Column], rows: Ints | None = None) -> Values:
+    """Return the values of some rows, in the order of the rows, or of all."""
+    return numbered(
+        [
+            (column.codes if rows is None else column.codes[rows], column.cardinality)
+            for column in columns
+        ]
+    )
 
 
 def numbered(parts: Sequence[tuple[Codes, int]]) -> Values:
@@ -70,7 +76,10 @@ def numbered(parts: Sequence[tuple[Codes, int]]) -> Values:
     attribute = [np.full(1, -1, np.int32)]
     first = 1
     for a, (codes, count) in enumerate(parts):
-        of_row[a] = np.where(codes == count, 0, codes + first)
+        for start in range(0, len(codes), BLOCK):
+            own, value = codes[start : start + BLOCK], of_row[a, start : start + BLOCK]
+            np.add(own, first, out=value)
+            value[own == count] = 0
         attribute.append(np.full(count, a, np.int32))
         first += count
     return Values(of_row, np.concatenate(attribute))
@@ -151,7 +160,7 @@ def _count_groups(
 
 def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None:  # noqa: E741
     """Refuse (ParameterError) groups that cannot be split into l-unique blocks."""
-    values = values_of(columns, np.arange(len(groups.ids)))
+    values = values_of(columns)
     largest, known = counts_by_group(values, groups)
     for column, most, rows in zip(columns, largest, known, strict=True):
         refuse_counts(column, most, rows, l)

@@ -14,8 +14,7 @@ from sfumato.measures.counts import largest_of, total_of
 from sfumato.models.kernels import Rule, holds
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.table import Groups
-from sfumato.table.groups import sorted_rows
-from sfumato.table.permutation import permutation, shuffled_where
+from sfumato.table.permutation import permutation, shuffled_by_code
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -63,7 +62,7 @@ def _groups(
     """Return the buckets of all cells; `dealt` has those of the known cells in order of value."""
     ids = np.empty(len(codes), dtype=np.int32)
     # cells of one value lie together, in random order within it
-    ids[sorted_rows(shuffled_where(codes != cardinality, rng), codes, cardinality)] = dealt
+    ids[shuffled_by_code(codes, cardinality, rng)] = dealt
     # in random order, or who shares a bucket would tell who stood how far apart in the input
     missing = rng.permutation(np.flatnonzero(codes == cardinality))
     ids[missing] = np.resize(permutation(rng, count), len(missing))

@@ -21,9 +21,11 @@ from sfumato.rows.eligible_runs import (
 )
 from sfumato.rows.refine_kernel import largest_runs, new_residues, refine_groups
 from sfumato.rows.refine_several import split_unique
-from sfumato.table import Groups, Table
+from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import counting_order, packed, sorted_rows
-from sfumato.table.permutation import permutation, shuffled_where
+from sfumato.table.permutation import permutation, shuffled_by_code
+
+Ints = npt.NDArray[np.int64]
 
 
 def join_ineligible(
@@ -51,6 +53,19 @@ def join_ineligible(
     return Groups(joined[groups.ids], done)
 
 
+def mixed_by_value(
+    table: Table, sensitive: Sequence[str], *, rng: np.random.Generator
+) -> Ints | None:
+    """Return what refining draws before it looks at groups: rows by value, mixed within each.
+
+    None with several sensitive attributes, when nothing is drawn so early.
+    """
+    if len(sensitive) > 1:
+        return None
+    column = table[sensitive[0]]
+    return shuffled_by_code(column.codes, column.cardinality, rng)
+
+
 def refine(
     table: Table,
     groups: Groups,
@@ -59,6 +74,7 @@ def refine(
     *,
     rng: np.random.Generator,
     residues: Literal["own", "neighbours"] = "own",
+    mixed: Ints | None = None,
 ) -> Groups:
     """Return l-unique blocks, as small as they can be, of rows that share a group or nearly so.
 
@@ -70,6 +86,8 @@ def refine(
     Rows that miss the value are dealt evenly over the blocks of their group, and count for
     nothing. With several sensitive attributes each group is split on its own, evenly, into blocks
     whose rows differ in every one of them.
+
+    `mixed` is what `mixed_by_value` has drawn of the same `rng`, if it was asked before.
 
     *Guarantee*: `LUniqueGroups(name, l)` for every named attribute; blocks of l to 2l - 1 rows
     that have a value. With `residues="own"`, rows of a block are equally likely to have each of its
@@ -83,7 +101,10 @@ def refine(
     for name in sensitive:
         LUniqueGroups(name, l)  # refuses an l that is no whole number
     if len(sensitive) == 1:
-        return _refine_one(table, groups, sensitive[0], l, residues == "neighbours", rng)
+        if mixed is None:
+            mixed = mixed_by_value(table, sensitive, rng=rng)
+        assert mixed is not None
+        return _refine_one(table[sensitive[0]], groups, l, residues == "neighbours", rng, mixed)
     refuse_ineligible([table[name] for name in sensitive], groups, l)
     codes = np.stack([table[name].codes for name in sensitive])
     for name in sensitive:
@@ -101,18 +122,15 @@ def refine(
 
 
 def _refine_one(
-    table: Table,
+    column: Column,
     groups: Groups,
-    name: str,
     l: int,  # noqa: E741
     pool: bool,
     rng: np.random.Generator,
+    mixed: Ints,
 ) -> Groups:
-    column = table[name]
-    shuffled = shuffled_where(column.codes != column.null_code, rng)
-    by_value = sorted_rows(shuffled, column.codes, column.cardinality)
-    rows = sorted_rows(by_value, groups.ids, groups.count)
-    is_complete = len(rows) == table.rows
+    rows = sorted_rows(mixed, groups.ids, groups.count)
+    is_complete = len(rows) == len(column.codes)
     sizes = groups.sizes if is_complete else np.bincount(groups.ids[rows], minlength=groups.count)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     codes = column.codes[rows]
@@ -121,7 +139,7 @@ def _refine_one(
     refuse_counts(column, largest, sizes, l)
     residues = new_residues(column.cardinality, len(rows))
     block_of, blocks = refine_groups(codes, offsets, l, pool, rng, residues)
-    ids = np.full(table.rows, -1, np.int32)
+    ids = np.full(len(column.codes), -1, np.int32)
     ids[rows] = block_of
     deal_missing(groups, ids, rng)
     return Groups(ids, blocks)

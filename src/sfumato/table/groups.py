@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numba
@@ -12,9 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.schema.distinct import count_codes
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 _LARGEST_KEY = 2**63 - 1
 BLOCK = 1 << 15  # rows that stay in the cache while several columns of them are worked on
+_FEW = 1 << 16  # rows that one thread sorts before another has begun
 _SPARSEST = 8  # combinations that may occur, for every row
 
 
@@ -27,7 +35,7 @@ class Groups:
     ([1, 2], [0, 2])
     """
 
-    ids: npt.NDArray[np.int32] = field(repr=False)
+    ids: Codes = field(repr=False)
     count: int
 
     def __post_init__(self) -> None:
@@ -59,25 +67,25 @@ class Groups:
         return cls(ids.astype(np.int32), len(distinct))
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Rows per group."""
-        return _read_only(np.bincount(self.ids, minlength=self.count))
+        return _read_only(count_codes(self.ids, self.count))
 
     @cached_property
-    def order(self) -> npt.NDArray[np.int64]:
+    def order(self) -> Ints:
         """The rows sorted by group, in their own order within a group."""
         return _read_only(counting_order(self.ids, self.count))
 
     @cached_property
-    def offsets(self) -> npt.NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """Where each group starts in `order`, and after the last one its end."""
         return _read_only(np.concatenate(([0], np.cumsum(self.sizes))))
 
-    def members(self, group: int) -> npt.NDArray[np.int64]:
+    def members(self, group: int) -> Ints:
         """Return the rows of one group, ascending."""
         return self.order[self.offsets[group] : self.offsets[group + 1]]
 
-    def unit_sizes(self, units: npt.NDArray[np.int32] | None) -> npt.NDArray[np.int64]:
+    def unit_sizes(self, units: Codes | None) -> Ints:
         """Return people per group; `units` as in a table, None where each row is a person.
 
         >>> Groups(np.array([0, 0, 1], np.int32), 2).unit_sizes(np.array([4, 4, 4], np.int32))
@@ -90,7 +98,7 @@ class Groups:
         return np.bincount(pairs // span, minlength=self.count)
 
 
-def counting_order(codes: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+def counting_order(codes: Codes, count: int) -> Ints:
     """Return the rows sorted by code (0 to count - 1), in their own order within a code.
 
     >>> counting_order(np.array([1, 0, 1], np.int32), 2)
@@ -99,29 +107,47 @@ def counting_order(codes: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.i
     return sorted_rows(np.arange(len(codes)), codes, count)
 
 
-@numba.njit(cache=True, nogil=True)
-def sorted_rows(
-    rows: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], count: int
-) -> npt.NDArray[np.int64]:
+def sorted_rows(rows: Ints, codes: Codes, count: int) -> Ints:
     """Return the rows sorted by their code (0 to count - 1), as they stand within a code.
 
     >>> sorted_rows(np.array([2, 1, 0]), np.array([1, 0, 1], np.int32), 2)
     array([1, 2, 0])
     """
-    place = np.zeros(count + 1, np.int64)
-    for row in rows:
-        place[codes[row] + 1] += 1
-    for code in range(count):
-        place[code + 1] += place[code]
+    rows, codes = rows.view(), codes.view()
+    rows.flags.writeable = codes.flags.writeable = False  # or a twin would be compiled for some
+    parts = np.array_split(rows, (os.cpu_count() or 1) if len(rows) > _FEW else 1)
+    places = np.zeros((len(parts), count), np.int64)
     found = np.empty(len(rows), np.int64)
+    with ThreadPoolExecutor(len(parts)) as threads:
+        list(threads.map(_count_rows, parts, repeat(codes), places))
+        # from how many rows of each code a part has to where its first one goes
+        total = places.sum(axis=0)
+        before = np.cumsum(total) - total
+        for place in places:
+            own = place.copy()
+            place[:] = before
+            before += own
+        list(threads.map(_place_rows, parts, repeat(codes), places, repeat(found)))
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_rows(rows: Ints, codes: Codes, counts: Ints) -> None:
+    """Add to the counts how many of the rows have each code."""
+    for row in rows:
+        counts[codes[row]] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _place_rows(rows: Ints, codes: Codes, place: Ints, found: Ints) -> None:
+    """Put each row where the next one of its code goes."""
     for row in rows:
         code = codes[row]
         found[place[code]] = row
         place[code] += 1
-    return found
 
 
-def packed(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.int64]:
+def packed(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> Ints:
     """Return one number a row, in the order of the codes: equal where every column agrees.
 
     >>> packed([np.array([1, 1, 0]), np.array([0, 2, 0])]).tolist()
@@ -141,7 +167,7 @@ def packed(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.in
 
 
 def _add_digits(
-    keys: npt.NDArray[np.int64],
+    keys: Ints,
     columns: Sequence[npt.NDArray[np.integer[Any]]],
     widths: Sequence[int],
 ) -> None:
@@ -154,9 +180,7 @@ def _add_digits(
             part += column[block]
 
 
-def spread(
-    first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     """Return for every number from `first[i]` to before `last[i]` the i, and the number.
 
     >>> [each.tolist() for each in spread(np.array([0, 7]), np.array([2, 8]))]
@@ -168,6 +192,6 @@ def spread(
     return of, np.arange(len(of)) - start[of] + first[of]
 
 
-def _read_only(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _read_only(array: Ints) -> Ints:
     array.flags.writeable = False
     return array

@@ -11,6 +11,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.table.groups import sorted_rows
+
 _FEW = 1 << 18  # rows whose order lies in the cache
 _WORDS = 1 << 16  # drawn at a time
 _AHEAD = 512  # places that are known before their cells are swapped
@@ -35,17 +37,17 @@ def permutation(rng: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
     return order
 
 
-def shuffled_where(
-    chosen: npt.NDArray[np.bool_], rng: np.random.Generator
+def shuffled_by_code(
+    codes: npt.NDArray[np.int32], count: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Return the rows that are chosen, in random order.
+    """Return the rows whose code is below `count`, sorted by code, in random order within a code.
 
-    >>> sorted(shuffled_where(np.array([True, False, True]), np.random.default_rng(7)).tolist())
-    [0, 2]
+    >>> shuffled_by_code(np.array([1, 2, 0], np.int32), 2, np.random.default_rng(7)).tolist()
+    [2, 0]
     """
-    rows = np.flatnonzero(chosen)
+    rows = np.flatnonzero(codes < count)
     order = permutation(rng, len(rows))
-    return order if len(rows) == len(chosen) else rows[order]
+    return sorted_rows(order if len(rows) == len(codes) else rows[order], codes, count)
 
 
 @numba.njit(cache=True, nogil=True)
