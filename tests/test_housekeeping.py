@@ -51,6 +51,20 @@ def test_freed_memory_is_kept_for_what_comes_next():
     assert kept * 10 < faults("")
 
 
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only GNU's C library can be told")
+def test_numpy_is_told_to_leave_large_pages_alone_unless_somebody_else_told_it_otherwise():
+    script = """
+import os
+from sfumato.housekeeping import settle_in
+settle_in()
+print(os.environ["NUMPY_MADVISE_HUGEPAGE"])
+"""
+    for given, found in (({}, "0"), ({"NUMPY_MADVISE_HUGEPAGE": "1"}, "1")):
+        command = [sys.executable, "-c", script]
+        run = subprocess.run(command, env=given, check=True, capture_output=True, text=True)
+        assert run.stdout.strip() == found
+
+
 def test_garbage_is_looked_for_less_often_than_usual():
     script = """
 import gc

@@ -32,6 +32,9 @@ def _keep_freed_memory() -> None:
     out each page anew, filled with zeros: a quarter of the processor's time at 10 million rows.
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # one heap for all
+    # NumPy asks for large pages. Where free memory goes back to a host, these have gone, and to get
+    # them again took a seventh of ARP's run at 10 million rows; smaller ones are at hand.
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     with suppress(OSError, AttributeError):  # another C library than GNU's
         library = ctypes.CDLL(None)
         library.gnu_get_libc_version  # noqa: B018 -- others read the numbers otherwise

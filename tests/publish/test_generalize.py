@@ -30,7 +30,13 @@ def grouped(rows: int, most: int) -> Groups:
 def test_columns_side_by_side_have_the_cells_of_one_after_the_other(sample, most):
     columns, groups = sample.table.quasi_identifiers, grouped(sample.table.rows, most)
     rng, other = np.random.default_rng(1), np.random.default_rng(1)
-    together = side_by_side(columns, lambda column: generalize(column, groups, rng=rng))
+    drawn = []
+    together = side_by_side(
+        columns,
+        lambda column: generalize(column, groups, rng=rng),
+        lambda: drawn.append(rng.integers(2**62)),
+    )
+    assert drawn == [other.integers(2**62)]
     for column in columns:
         alone = generalize(column, groups, rng=other)
         assert cells_of(together[column.name]) == cells_of(alone)

@@ -43,17 +43,22 @@ def generalized_records(
         ids = np.repeat(np.arange(groups.count, dtype=np.int32), covered.shape[1])
         within = Groups(ids, groups.count)
     public_ids = random_ids(groups.count, rng)
-    order = permutation(rng, table.rows)
-    ids = groups.ids[order]
-    cells: dict[str, Callable[[], pa.Array]] = {"group": lambda: pa.array(public_ids[ids])}
-    cells |= {name: partial(tokens.take, pa.array(order)) for name, tokens in table.tokens.items()}
     cells_of = {**(known or {})}
     unknown = [
         column if covered is None else replace(column, codes=column.codes[covered.ravel()])
         for column in table.quasi_identifiers
         if column.name not in cells_of
     ]
-    cells_of |= side_by_side(unknown, lambda column: generalize(column, within, rng=rng))
+    drawn: list[npt.NDArray[np.int64]] = []
+    cells_of |= side_by_side(
+        unknown,
+        lambda column: generalize(column, within, rng=rng),
+        lambda: drawn.append(permutation(rng, table.rows)),
+    )
+    (order,) = drawn
+    ids = groups.ids[order]
+    cells: dict[str, Callable[[], pa.Array]] = {"group": lambda: pa.array(public_ids[ids])}
+    cells |= {name: partial(tokens.take, pa.array(order)) for name, tokens in table.tokens.items()}
     attributes, hierarchies = [], {}
     for column in table.columns:
         if column.attribute.role is Role.QUASI_IDENTIFIER:
