@@ -51,7 +51,6 @@ def test_freed_memory_is_kept_for_what_comes_next():
     assert kept * 10 < faults("")
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only GNU's C library can be told")
 def test_numpy_is_told_to_leave_large_pages_alone_unless_somebody_else_told_it_otherwise():
     script = """
 import os

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from math import prod
 from typing import Literal, get_args
 
@@ -170,11 +171,10 @@ def reconstruct(
             tables=tables,
             notes=found.notes,
         )
-    if RECORDS not in release.tables:
-        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
+    rows = rows_of_sets(release)
     # attributes that were randomised as one are counted as one, and taken apart afterwards
     counted = tuple(dict.fromkeys(joint_axis(manifest, name) for name in names))
-    whole = _of_sets(release, counted, method, rng)
+    whole = of_sets(partial(read_axis, release), rows, counted, method, rng)
     return whole if counted == names else _taken_apart(manifest, whole, names)
 
 
@@ -200,11 +200,22 @@ def _check_method(manifest: Manifest, method: Method, rng: np.random.Generator |
         )
 
 
-def _of_sets(
-    release: Release, names: tuple[str, ...], method: Method, rng: np.random.Generator | None
+def rows_of_sets(release: Release) -> int:
+    """Return the number of records of a release of sets; ReleaseDamaged where it has none."""
+    if RECORDS not in release.tables:
+        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
+    return int(release.tables[RECORDS].num_rows)
+
+
+def of_sets(
+    read: Callable[[str], Axis],
+    rows: int,
+    names: tuple[str, ...],
+    method: Method,
+    rng: np.random.Generator | None,
 ) -> Reconstruction:
-    axes = _axes(release, names)
-    rows = release.tables[RECORDS].num_rows
+    """Return the cross table of so many sets; `read` returns the axis of a published attribute."""
+    axes = _axes(read, names)
     se = steps = None
     settled = True
     if method == "random":
@@ -244,10 +255,10 @@ def _taken_apart(
     )
 
 
-def _axes(release: Release, names: tuple[str, ...]) -> list[Axis]:
+def _axes(read: Callable[[str], Axis], names: tuple[str, ...]) -> list[Axis]:
     axes: list[Axis] = []
     for name in names:
-        axes.append(read_axis(release, name))
+        axes.append(read(name))
         if prod(axis.size for axis in axes) > MOST_CELLS:
             raise ParameterError(
                 f"the cross table of {len(names)} attributes has more than {MOST_CELLS} cells; "

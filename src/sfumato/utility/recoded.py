@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.answers.joint_parts import Joint, joints, parts_of_values
-from sfumato.answers.reconstruction import reconstruct
+from sfumato.answers.reconstruction import default_method, of_sets, rows_of_sets
+from sfumato.answers.set_axes import read_axis
 from sfumato.errors import ParameterError
 from sfumato.release import AttributeEntry, Release
 from sfumato.release.cells import Exact, Range, parse
@@ -24,6 +26,8 @@ from sfumato.table import Column, Table
 
 Reals = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
+
+_MANY = 1_000_000  # rows
 
 
 def recoded(original: Table, release: Release) -> Table:
@@ -50,12 +54,16 @@ class Reconstructed:
 
     def __init__(self, original: Table, release: Release, rng: np.random.Generator) -> None:
         self._original = original
-        self._release = release
+        self._method = default_method(release.manifest)
+        self._rows = rows_of_sets(release)
         self._rng = rng
+        # pairs ask for every attribute again and again; those of a large table take much room
+        kept = None if self._rows <= _MANY else 2
+        self._axis = lru_cache(kept)(partial(read_axis, release))
 
     def counts(self, names: Sequence[str]) -> tuple[Reals, Reals]:
         """Return both cross tables over the values of the release's domain."""
-        found = reconstruct(self._release, names, rng=self._rng)
+        found = of_sets(self._axis, self._rows, tuple(names), self._method, self._rng)
         codes = []
         for name, labels in zip(names, found.labels, strict=True):
             column = self._original[name]
@@ -74,7 +82,7 @@ class Reconstructed:
 
     def labels(self, name: str) -> tuple[str | None, ...]:
         """Return the values of the release's domain."""
-        return reconstruct(self._release, [name], rng=self._rng).labels[0]
+        return tuple(to_texts(self._axis(name).values).to_pylist())
 
 
 def _recoded(column: Column, entry: AttributeEntry) -> Column:
