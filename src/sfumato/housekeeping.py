@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import threading
 from contextlib import suppress
 
 # Modules and compiled kernels are hundreds of thousands of objects that live until the end: at the
@@ -19,8 +20,17 @@ _NEW_OBJECTS = 50_000
 _TRIM_THRESHOLD, _MOST_MAPS, _MOST_HEAPS = -1, -4, -8
 
 
+_settled = threading.Event()
+
+
+def is_settled() -> bool:
+    """Return whether the process is one of a single piece of work, and nobody else's."""
+    return _settled.is_set()
+
+
 def settle_in() -> None:
     """Prepare a process for one piece of work; to be called before anything large is imported."""
+    _settled.set()
     gc.set_threshold(_NEW_OBJECTS, 20, 20)
     _keep_freed_memory()
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.profile import COMPILING, SHOWING, running
+from sfumato.housekeeping import is_settled
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -38,6 +39,11 @@ class TerminalProgress:
             self._stage = name
             if self._status is not None:
                 self._status.update(self._text())
+
+    @property
+    def shown(self) -> str:
+        """Return the stage that the run is in."""
+        return self._stage
 
     def begin(self) -> None:
         """Start to show the stage, unless the run is over."""
@@ -71,7 +77,7 @@ def terminal_progress() -> Iterator[TerminalProgress]:
     if sys.stderr.isatty():
         timer.start()
     try:
-        with _telling_of_compilation():
+        with _telling_of_compilation(), _compiling_ahead(progress):
             yield progress
     finally:
         timer.cancel()
@@ -111,4 +117,16 @@ def _telling_of_compilation() -> Iterator[None]:
                 profile.stage(self.stage)
 
     with event.install_listener("numba:compile", Compilation()):
+        yield
+
+
+@contextmanager
+def _compiling_ahead(progress: TerminalProgress) -> Iterator[None]:
+    """Have a second process help to compile, in processes that are a command's own."""
+    if not is_settled():
+        yield
+        return
+    from sfumato.jobs.ahead import compiling_ahead
+
+    with compiling_ahead(lambda: progress.shown):
         yield

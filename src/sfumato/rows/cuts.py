@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -152,7 +153,7 @@ def order_blocks(axes: Axes, axis: int, rows: int, by_frequency: bool, scratch: 
     return blocks
 
 
-@loop
+@numba.njit(inline="always")
 def _joined_neighbours(blocks: int, rows: int, sizes: Ints, scratch: Blocks) -> int:
     """Join neighbouring blocks until at most MOST_BLOCKS are left, of roughly equal sizes.
 

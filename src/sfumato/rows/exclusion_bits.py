@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -95,14 +96,14 @@ def new_dropping(codes: int, excluded: Excluded) -> Dropping:
     )
 
 
-@loop
+@numba.njit(inline="always")
 def is_at(dropping: Dropping, first: int, last: int, column: int) -> bool:
     """Return whether this is the node whose codes are numbered."""
     at = dropping.at
     return bool(at[_FIRST] == first and at[_LAST] == last and at[_COLUMN] == column)
 
 
-@loop
+@numba.njit(inline="always")
 def go_to(dropping: Dropping, first: int, last: int, column: int) -> None:
     """Begin a node, none of whose codes has a number."""
     at = dropping.at
@@ -113,7 +114,7 @@ def go_to(dropping: Dropping, first: int, last: int, column: int) -> None:
     at[_HELD] = 0
 
 
-@loop
+@numba.njit(inline="always")
 def number(dropping: Dropping, code: int) -> None:
     """Give a code of the node the next number, unless it has one (numbers are kept plus one)."""
     if dropping.codes[PLACE, code] == 0:
@@ -123,7 +124,7 @@ def number(dropping: Dropping, code: int) -> None:
         dropping.at[_HELD] = held + 1
 
 
-@loop
+@numba.njit(inline="always")
 def words_of(dropping: Dropping) -> int:
     """Return how many words hold a bit for every code of the node."""
     return int((dropping.at[_HELD] + BITS - 1) // BITS)
@@ -144,32 +145,32 @@ def make_bits(excluded: Excluded, column: int, dropping: Dropping) -> None:
             dropping.bits[own, place // BITS] |= ONE << np.uint64(place % BITS)
 
 
-@loop
+@numba.njit(inline="always")
 def meet(excluded: Excluded, q: int, value: int, people: int, dropping: Dropping) -> None:
     """Count people of the group who have a value of the q-th quasi-identifier."""
     dropping.classes[PEOPLE, excluded.class_of[q, value]] += people
 
 
-@loop
+@numba.njit(inline="always")
 def leave(dropping: Dropping) -> None:
     """Forget the people of the group."""
     for own in range(dropping.classes.shape[1]):
         dropping.classes[PEOPLE, own] = 0
 
 
-@loop
+@numba.njit(inline="always")
 def be(excluded: Excluded, q: int, value: int, dropping: Dropping) -> None:
     """Make a value of the q-th quasi-identifier that of the person at hand."""
     dropping.own[q] = excluded.class_of[q, value]
 
 
-@loop
+@numba.njit(inline="always")
 def used(excluded: Excluded, q: int, value: int, dropping: Dropping) -> float:
     """Return the share that a value takes of what may be taken away, up to 1 in all."""
     return float(dropping.use[excluded.class_of[q, value]])
 
 
-@loop
+@numba.njit(inline="always")
 def lowest(bits: int) -> int:
     """Return the place of the lowest bit that is set."""
     return int(_PLACES[((bits & (~bits + ONE)) * _MULTIPLIER) >> _FIRST_SIX])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from sfumato.measures.compiled import loop
@@ -98,7 +99,7 @@ def missed(column: int, held: Held, book: RuleBook) -> Missed:
     return Missed(-1, 0.0, 0.0)
 
 
-@loop
+@numba.njit(inline="always")
 def allowance(column: int, held: Held, common: Missed, book: RuleBook) -> Allowance:
     """Return what may surely be taken away from a group; nothing may where sums do not tell."""
     removed, gone, log = held.present, held.distinct, -np.inf
@@ -166,7 +167,7 @@ def surely_hold(
     return total <= ALL
 
 
-@loop
+@numba.njit(inline="always")
 def _need(column: int, people: int, held: Held, book: RuleBook, dropping: Dropping) -> bool:
     """Note how many people must be able to have each value; return whether any must.
 
@@ -193,7 +194,7 @@ def _need(column: int, people: int, held: Held, book: RuleBook, dropping: Droppi
     return True
 
 
-@loop
+@numba.njit(inline="always")
 def _take_away(own: int, dropping: Dropping) -> None:
     """Take the people of a class off those who may have the values that it excludes."""
     people = dropping.classes[PEOPLE, own]
@@ -204,7 +205,7 @@ def _take_away(own: int, dropping: Dropping) -> None:
             bits &= bits - ONE
 
 
-@loop
+@numba.njit(inline="always")
 def _find_enough(held: Held, dropping: Dropping) -> None:
     """Leave those values `wanted` of which sums do not tell that enough people may have them."""
     for word in range(words_of(dropping)):
@@ -221,13 +222,13 @@ def _find_enough(held: Held, dropping: Dropping) -> None:
                 dropping.codes[MAY, place] = 0  # to be counted person by person
 
 
-@loop
+@numba.njit(inline="always")
 def is_any_wanted(dropping: Dropping) -> bool:
     """Return whether too few people are found so far for some value."""
     return bool(dropping.at[WANTED] > 0)
 
 
-@loop
+@numba.njit(inline="always")
 def enough_may_have(held: Held, dropping: Dropping) -> bool:
     """Return whether every value that some cannot have is possible for enough others."""
     for word in range(words_of(dropping)):
@@ -260,7 +261,7 @@ def _taken(
     return removed, gone, log
 
 
-@loop
+@numba.njit(inline="always")
 def _let_have(people: int, dropping: Dropping) -> None:
     """Add people like the one at hand to those who may have the values that still need some."""
     codes, own = dropping.codes, dropping.own

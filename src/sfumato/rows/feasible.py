@@ -375,7 +375,7 @@ def sides_hold(
     They must satisfy them for every person among them, too, once what is impossible for that
     person has been dropped.
     """
-    people, nothing = tally.people, tally.found[:0]
+    people = tally.people
     people[1, _ROWS] = 0
     for i in range(start, end):
         people[1, _ROWS] += side[i]
@@ -390,9 +390,7 @@ def sides_hold(
             people[own, _UNITS] = people[own, _ROWS]
         size = people[own, _UNITS]
         for r in range(len(book.kind)):
-            if book.kind[r] == K_ANONYMITY and not holds(
-                rule_at(book, r), nothing, nothing, size, size
-            ):
+            if book.kind[r] == K_ANONYMITY and size < book.whole[r]:
                 return False
     for column in range(layout.columns):
         used = False

@@ -160,21 +160,6 @@ def _list_cuts(
     return count
 
 
-@numba.njit(inline="always")
-def _allowed(
-    work: Codes,
-    start: int,
-    end: int,
-    layout: Sensitive,
-    book: RuleBook,
-    side: Bytes,
-    scratch: Scratch,
-    known: Known | None,
-) -> bool:
-    """Return whether both sides satisfy the models."""
-    return sides_hold(work, start, end, side, layout, book, scratch.tally, known)
-
-
 @loop
 def _take_sides(
     work: Codes,
@@ -231,7 +216,7 @@ def _search_cut(
             if loss >= best_loss:
                 continue
             _take_sides(work, start, end, axis, cut, alone, blocks, side)
-            if _allowed(work, start, end, layout, book, side, scratch, known):
+            if sides_hold(work, start, end, side, layout, book, scratch.tally, known):
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
         return False
@@ -270,7 +255,7 @@ def _tie_cut(
                 quota -= 1
             else:
                 side[i] = block > middle
-        if book is None or _allowed(work, start, end, layout, book, side, scratch, known):
+        if book is None or sides_hold(work, start, end, side, layout, book, scratch.tally, known):
             return True
     return False
 
@@ -324,7 +309,7 @@ def split(
         found.loss[chosen] = np.inf
         axis, cut, alone = found.axis[chosen], found.cut[chosen], found.alone[chosen]
         _take_sides(work, start, end, axis, cut, alone, scratch.blocks, side)
-        if book is None or _allowed(work, start, end, layout, book, side, scratch, known):
+        if book is None or sides_hold(work, start, end, side, layout, book, scratch.tally, known):
             return part(work, start, end, side)
     if (
         book is not None  # first, so that without rules nothing of them is compiled
