@@ -78,13 +78,15 @@ def end_with_input() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def go_first() -> None:
-    """Have the system end this process, and not another, should memory run short."""
+def give_way() -> None:
+    """Have this process give way: where cores are busy, and where memory runs short."""
+    if hasattr(os, "nice"):
+        os.nice(10)
     with suppress(OSError):  # Linux alone has it
         Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 
 if __name__ == "__main__":
     end_with_input()
-    go_first()
+    give_way()
     compile_kernels(sys.argv[1])
