@@ -8,23 +8,21 @@ import sys
 import pytest
 from numba.core import event
 
-from sfumato import Merging, Slicing
 from sfumato.cli.progress import terminal_progress
-from sfumato.datasets import census
-from sfumato.datasets.schemas import census_schema
 from sfumato.jobs import ahead
-from sfumato.jobs.first_kernels import compile_kernels
-from sfumato.rows.cut_loss import cut_losses, gather_spans
-from sfumato.rows.exclusion_kernels import surely_hold
-from sfumato.rows.feasible import is_whole, sides_hold
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def free_cores(monkeypatch, busy=0.0):
+    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ahead.os, "getloadavg", lambda: (busy, 0.0, 0.0))
 
 
 @pytest.fixture
 def started(monkeypatch):
     """Return the list of methods that a process was asked for; each sleeps."""
-    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    free_cores(monkeypatch)
     asked = []
 
     def start(method):
@@ -80,6 +78,13 @@ def test_none_starts_on_one_core(started, monkeypatch):
     assert not started
 
 
+def test_none_starts_where_all_cores_are_busy(started, monkeypatch):
+    free_cores(monkeypatch, busy=2.5)
+    with ahead.compiling_ahead(lambda: "partitioning by merging"):
+        compile_something()
+    assert not started
+
+
 @pytest.mark.parametrize("is_settled", [False, True])
 def test_only_processes_of_a_command_start_one(started, monkeypatch, is_settled):
     monkeypatch.setattr("sfumato.cli.progress.is_settled", lambda: is_settled)
@@ -91,7 +96,7 @@ def test_only_processes_of_a_command_start_one(started, monkeypatch, is_settled)
 
 @pytest.mark.parametrize("attribute", ["executable", "module"])
 def test_a_process_that_fails_does_not_matter(monkeypatch, attribute, tmp_path):
-    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    free_cores(monkeypatch)
     if attribute == "executable":
         monkeypatch.setattr(ahead.sys, "executable", str(tmp_path / "nothing"))
     else:
@@ -108,12 +113,28 @@ def test_it_ends_when_whoever_started_it_has_gone():
     assert process.wait(timeout=120) == 0
 
 
-@pytest.mark.parametrize("method", [Merging(l=2), Slicing(l=2)])
+# in a process of its own, which has compiled nothing else
+_SAME = """
+from sfumato import Merging, Slicing
+from sfumato.datasets import census
+from sfumato.datasets.schemas import census_schema
+from sfumato.jobs.first_kernels import compile_kernels
+from sfumato.rows.cut_loss import cut_losses, gather_spans
+from sfumato.rows.exclusion_kernels import surely_hold
+from sfumato.rows.feasible import is_whole, sides_hold
+
+method = {method}(l=2)
+kernels = [sides_hold, is_whole, cut_losses, gather_spans]
+if method.name == "merging":
+    kernels.append(surely_hold)
+compile_kernels(method.name)
+before = [set(kernel.signatures) for kernel in kernels]
+assert all(before)
+method.publish(census(20_000), census_schema())
+assert [set(kernel.signatures) for kernel in kernels] == before
+"""
+
+
+@pytest.mark.parametrize("method", ["Merging", "Slicing"])
 def test_what_is_compiled_is_what_the_method_calls(method):
-    kernels = [sides_hold, is_whole, cut_losses, gather_spans]
-    if method.name == "merging":
-        kernels.append(surely_hold)
-    compile_kernels(method.name)
-    before = [set(kernel.signatures) for kernel in kernels]
-    method.publish(census(20_000), census_schema())
-    assert [set(kernel.signatures) for kernel in kernels] == before
+    subprocess.run([sys.executable, "-c", _SAME.format(method=method)], check=True)

@@ -23,10 +23,10 @@ _MODULE = "sfumato.jobs.first_kernels"
 def compiling_ahead(stage: Callable[[], str]) -> Iterator[None]:
     """Have a second process compile, once this one compiles in a `stage` where that takes long.
 
-    Nothing is started where kernels come from the cache, nor where there is only one core. The
-    process ends with the block, and whatever becomes of it, the block goes on.
+    Nothing is started where kernels come from the cache, nor where no core is free. The process
+    ends with the block, and whatever becomes of it, the block goes on.
     """
-    if "numba" not in sys.modules or (os.cpu_count() or 1) < 2 or not sys.executable:
+    if "numba" not in sys.modules or not _has_free_core() or not sys.executable:
         yield
         return
     from numba.core import event
@@ -55,6 +55,14 @@ def compiling_ahead(stage: Callable[[], str]) -> Iterator[None]:
         if compilation.process is not None:
             compilation.process.kill()
             compilation.process.communicate()
+
+
+def _has_free_core() -> bool:
+    """Return whether there are several cores, and fewer at work than there are."""
+    cores, busy = os.cpu_count() or 1, 0.0
+    with suppress(AttributeError, OSError):  # not every system tells
+        busy = os.getloadavg()[0]
+    return cores > 1 and busy < cores
 
 
 def _started(method: str) -> subprocess.Popen[bytes]:
