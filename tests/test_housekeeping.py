@@ -8,10 +8,13 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 
 import pytest
 
+from sfumato import housekeeping
 from sfumato.housekeeping import settle_in
+from sfumato.web import runs
 
 # Prints how often the system had to hand out memory while arrays came and went, in a thread too.
 _WORK = """
@@ -64,6 +67,16 @@ print(os.environ["NUMPY_MADVISE_HUGEPAGE"])
         assert run.stdout.strip() == found
 
 
+def test_runs_of_the_workbench_are_told_before_they_load_anything(monkeypatch, tmp_path):
+    told = {}
+    monkeypatch.setattr(runs.subprocess, "Popen", lambda *_, env, **__: told.update(env))
+    monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
+    monkeypatch.setenv("NUMPY_MADVISE_HUGEPAGE", "1")  # what the owner has chosen
+    runs._worker(tmp_path, tmp_path)
+    assert told["ARROW_DEFAULT_MEMORY_POOL"] == "system"
+    assert told["NUMPY_MADVISE_HUGEPAGE"] == "1"
+
+
 def test_garbage_is_looked_for_less_often_than_usual():
     script = """
 import gc
@@ -89,8 +102,10 @@ def _no_library(name):
 
 @pytest.mark.parametrize("load", [lambda name: _OtherLibrary(), _no_library])
 def test_another_c_library_is_left_as_it_is(monkeypatch, load):
-    monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "mimalloc")
+    for name in housekeeping.ENVIRONMENT:
+        monkeypatch.setenv(name, "mimalloc")
     monkeypatch.setattr(ctypes, "CDLL", load)
+    monkeypatch.setattr(housekeeping, "_settled", threading.Event())  # this process lives on
     usual = gc.get_threshold()
     try:
         settle_in()

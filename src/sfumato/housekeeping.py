@@ -15,6 +15,10 @@ from contextlib import suppress
 # Modules and compiled kernels are hundreds of thousands of objects that live until the end: at the
 # usual rate, looking through them for garbage took a tenth of a run.
 _NEW_OBJECTS = 50_000
+# What libraries read when they are loaded: one heap for all, and no large pages for NumPy. Where
+# free memory goes back to a host, these have gone, and to get them again took a seventh of ARP's
+# run at 10 million rows; smaller ones are at hand.
+ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "NUMPY_MADVISE_HUGEPAGE": "0"}
 # Of the C library's `mallopt`: where freed memory ends, how many pieces are maps of their own, and
 # how many heaps there are, since others than the first cannot hold large pieces.
 _TRIM_THRESHOLD, _MOST_MAPS, _MOST_HEAPS = -1, -4, -8
@@ -41,10 +45,8 @@ def _keep_freed_memory() -> None:
     Every column of a large table is a piece that C libraries map and unmap, and the system hands
     out each page anew, filled with zeros: a quarter of the processor's time at 10 million rows.
     """
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # one heap for all
-    # NumPy asks for large pages. Where free memory goes back to a host, these have gone, and to get
-    # them again took a seventh of ARP's run at 10 million rows; smaller ones are at hand.
-    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    for name, usual in ENVIRONMENT.items():
+        os.environ.setdefault(name, usual)
     with suppress(OSError, AttributeError):  # another C library than GNU's
         library = ctypes.CDLL(None)
         library.gnu_get_libc_version  # noqa: B018 -- others read the numbers otherwise

@@ -211,6 +211,15 @@ def hide_a_crowd_in_rows_of_one(folder: Path) -> None:
 
 
 @spoil(DAMAGED)
+def list_a_sensitive_value_twice(folder: Path) -> None:
+    """Sizes stay as they are, and the value looks rarer than it is."""
+    rows, (name,) = read_rows(folder, "sensitive_1"), entry_of(folder, "sensitive_1")["attributes"]
+    other = next(row for row in rows[1:] if row["group"] == rows[0]["group"])
+    other[name] = rows[0][name]
+    write_rows(folder, "sensitive_1", rows)
+
+
+@spoil(DAMAGED)
 def drop_a_table_of_the_manifest(folder: Path) -> None:
     table_file(folder, "qi_2").unlink()
     rewrite_manifest(

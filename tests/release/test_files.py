@@ -389,7 +389,9 @@ def test_tables_that_are_not_judged_yet_are_closed_to_others(
 
 
 @pytest.mark.parametrize("old", [False, True])
-@pytest.mark.parametrize("refusal", [ClaimBroken("no"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize(
+    "refusal", [ClaimBroken("no"), KeyboardInterrupt(), MemoryError(), PermissionError(13, "no")]
+)
 def test_a_block_that_fails_leaves_the_old_release_or_none(
     generalized, anatomized, tmp_path, monkeypatch, old, refusal
 ):

@@ -29,8 +29,9 @@ def test_an_order_is_the_one_that_numpy_draws_and_leaves_the_generator_as_it_doe
     )
 
 
-@pytest.mark.parametrize("rows", [9, 400_000])  # by one thread, and by several
-def test_rows_by_code_are_mixed_in_the_order_that_numpy_draws(rows):
+@pytest.mark.parametrize(("rows", "cores"), [(9, 2), (400_000, None), (400_000, 2), (400_000, 5)])
+def test_rows_by_code_are_mixed_in_the_order_that_numpy_draws(rows, cores, monkeypatch):
+    monkeypatch.setattr("sfumato.table.groups.os.cpu_count", lambda: cores)
     codes = (np.arange(rows) * 7 % 5).astype(np.int32)
     found = shuffled_by_code(codes, 3, np.random.default_rng(3))
     chosen = np.flatnonzero(codes < 3)

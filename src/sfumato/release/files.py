@@ -77,6 +77,7 @@ def saving(
     if format not in ("parquet", "csv"):
         raise ParameterError("the format of a release is parquet or csv")
     target = Path(path)
+    failure: BaseException | None = None  # of the block, which has its own reasons
     try:
         with (
             replacing(target, force=force, is_ours=is_release) as folder,
@@ -96,7 +97,8 @@ def saving(
             ]
             try:
                 yield
-            except BaseException:
+            except BaseException as error:
+                failure = error
                 threads.shutdown(cancel_futures=True)
                 raise
             for table in written:
@@ -105,6 +107,8 @@ def saving(
             if mode is not None:
                 folder.chmod(mode)
     except OSError as error:
+        if error is failure:
+            raise
         reason = error.strerror or "the file system refused"
         raise InputError(f"cannot write the release to '{target}': {reason}") from error
 

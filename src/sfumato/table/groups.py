@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 _LARGEST_KEY = 2**63 - 1
 BLOCK = 1 << 15  # rows that stay in the cache while several columns of them are worked on
-_FEW = 1 << 16  # rows that one thread sorts before another has begun
+_FEW = 1 << 16  # rows that are sorted before a further thread has begun
 _SPARSEST = 8  # combinations that may occur, for every row
 
 
@@ -115,20 +115,30 @@ def sorted_rows(rows: Ints, codes: Codes, count: int) -> Ints:
     """
     rows, codes = rows.view(), codes.view()
     rows.flags.writeable = codes.flags.writeable = False  # or a twin would be compiled for some
-    parts = np.array_split(rows, (os.cpu_count() or 1) if len(rows) > _FEW else 1)
+    # every thread counts all codes for itself, which pays if it has more rows than there are codes
+    worth = len(rows) // max(count, _FEW)
+    parts = np.array_split(rows, max(min(os.cpu_count() or 1, worth), 1))
     places = np.zeros((len(parts), count), np.int64)
     found = np.empty(len(rows), np.int64)
-    with ThreadPoolExecutor(len(parts)) as threads:
-        list(threads.map(_count_rows, parts, repeat(codes), places))
-        # from how many rows of each code a part has to where its first one goes
-        total = places.sum(axis=0)
-        before = np.cumsum(total) - total
-        for place in places:
-            own = place.copy()
-            place[:] = before
-            before += own
-        list(threads.map(_place_rows, parts, repeat(codes), places, repeat(found)))
+    _in_threads(_count_rows, parts, repeat(codes), places)
+    # from how many rows of each code a part has to where its first one goes
+    total = places.sum(axis=0)
+    before = np.cumsum(total) - total
+    for place in places:
+        own = place.copy()
+        place[:] = before
+        before += own
+    _in_threads(_place_rows, parts, repeat(codes), places, repeat(found))
     return found
+
+
+def _in_threads(work: Callable[..., None], parts: Sequence[Ints], *others: Iterable[Any]) -> None:
+    """Do the work of each part in a thread of its own; that of a single one here."""
+    if len(parts) == 1:
+        work(parts[0], *(next(iter(each)) for each in others))
+        return
+    with ThreadPoolExecutor(len(parts)) as threads:
+        list(threads.map(work, parts, *others))  # what fails is raised
 
 
 @numba.njit(cache=True, nogil=True)

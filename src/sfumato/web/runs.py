@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.errors import InputError
+from sfumato.housekeeping import ENVIRONMENT
 from sfumato.web.projects import HIERARCHIES, POLICY, Project, Workspace
 from sfumato.web.small_files import read_json, write_json, write_text
 from sfumato.web.status import FILE as STATUS
@@ -301,7 +302,7 @@ def _worker(folder: Path, scratch: Path) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=scratch,
-        env={**os.environ, "TMPDIR": str(scratch), "PYTHONSAFEPATH": "1"},
+        env={**ENVIRONMENT, **os.environ, "TMPDIR": str(scratch), "PYTHONSAFEPATH": "1"},
         start_new_session=True,
     )
 
