@@ -92,6 +92,16 @@ def test_a_column_of_nulls_takes_its_type(generalized):
     assert changed.tables["records"].schema.field("disease").type == TEXT
 
 
+def test_another_manifest_is_taken_if_it_describes_the_same_tables(generalized):
+    other = generalized.manifest.model_copy(update={"suppressed": 3})
+    restated = generalized.restated(other)
+    assert restated.manifest is other
+    assert restated.tables["records"] is generalized.tables["records"]
+    for wrong in ({"tables": ()}, {"attributes": generalized.manifest.attributes[1:]}):
+        with pytest.raises(ReleaseDamaged):
+            generalized.restated(generalized.manifest.model_copy(update=wrong))
+
+
 def test_columns_stand_in_the_order_of_the_manifest(generalized):
     records = generalized.tables["records"]
     shuffled = records.select(list(reversed(records.column_names)))
