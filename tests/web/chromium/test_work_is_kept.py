@@ -26,6 +26,7 @@ def test_a_project_is_reopened_after_the_server_has_ended(walk, served, told):
     page = walk.page
     page.goto(served.base + told.project + "/data")
     went_on = walk.publish("lgb").removeprefix(served.base)
+    page.wait_for_load_state("load")  # its script is what tells that nobody answers
     served.stop(at_once=True)
     expect(page.locator("#remaining")).to_contain_text("does not answer")
     served.start()
