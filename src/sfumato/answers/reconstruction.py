@@ -16,11 +16,11 @@ import pyarrow as pa
 from sfumato.answers import set_estimators
 from sfumato.answers.joint_parts import joints
 from sfumato.answers.plausible import TABLES, plausible_counts
-from sfumato.answers.set_axes import OTHER_MAKERS, RECORDS, Axis, read_axis
+from sfumato.answers.set_axes import OTHER_MAKERS, Axis, read_axis, records_of_sets
 from sfumato.answers.set_counts import containing
 from sfumato.answers.set_parts import Parting, joint_axis
 from sfumato.answers.transition_tables import inverse_table
-from sfumato.errors import ParameterError, ReleaseDamaged
+from sfumato.errors import ParameterError
 from sfumato.markup import table
 from sfumato.release import Manifest, Release
 from sfumato.release.transitions import is_randomised
@@ -171,7 +171,7 @@ def reconstruct(
             tables=tables,
             notes=found.notes,
         )
-    rows = rows_of_sets(release)
+    rows = records_of_sets(release).num_rows
     # attributes that were randomised as one are counted as one, and taken apart afterwards
     counted = tuple(dict.fromkeys(joint_axis(manifest, name) for name in names))
     whole = of_sets(partial(read_axis, release), rows, counted, method, rng)
@@ -198,13 +198,6 @@ def _check_method(manifest: Manifest, method: Method, rng: np.random.Generator |
             f"the sets of {manifest.method} were not drawn at random, which `{method}` "
             "rests on; use the method `value-adding`"
         )
-
-
-def rows_of_sets(release: Release) -> int:
-    """Return the number of records of a release of sets; ReleaseDamaged where it has none."""
-    if RECORDS not in release.tables:
-        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
-    return int(release.tables[RECORDS].num_rows)
 
 
 def of_sets(

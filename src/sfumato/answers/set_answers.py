@@ -29,13 +29,12 @@ from sfumato.answers.deviations import Limits, with_number
 from sfumato.answers.diagram import NO, YES, Diagrams, Node
 from sfumato.answers.estimate import Aggregate, Count, Estimate, Sum
 from sfumato.answers.parts import ALWAYS, Part, Tree, given, parts_of, take_apart
-from sfumato.answers.set_axes import OTHER_MAKERS, RECORDS, read_axis
+from sfumato.answers.set_axes import OTHER_MAKERS, read_axis, records_of_sets
 from sfumato.answers.set_levels import Cells, Levels, SetColumn
 from sfumato.answers.set_slots import SetDomains
 from sfumato.answers.set_sums import Amounts, read_amounts, sum_bounds, sum_moments
 from sfumato.answers.verdict import Reals, judge
 from sfumato.answers.ways import Way, open_regions, ways
-from sfumato.errors import ReleaseDamaged
 from sfumato.predicates.expression import Predicate, negation_normal_form
 from sfumato.release import Release
 from sfumato.release.set_columns import code_type
@@ -48,10 +47,8 @@ class SetAnswers:
     """A release of sets, read column by column as questions need them."""
 
     def __init__(self, release: Release) -> None:
-        if RECORDS not in release.tables:
-            raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
+        self._rows = records_of_sets(release).num_rows
         self._release = release
-        self._rows = release.tables[RECORDS].num_rows
         self._domains = SetDomains(release.manifest)
         self._columns: dict[str, SetColumn] = {}
 

@@ -65,6 +65,13 @@ class Axis:
         return self.telling > 0
 
 
+def records_of_sets(release: Release) -> pa.Table:
+    """Return the records of a release of sets; ReleaseDamaged where it has none."""
+    if RECORDS not in release.tables:
+        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
+    return release.tables[RECORDS]
+
+
 def read_axis(release: Release, name: str) -> Axis:
     """Return the axis of a published attribute.
 

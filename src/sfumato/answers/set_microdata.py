@@ -22,7 +22,7 @@ from sfumato.answers import set_estimators
 from sfumato.answers.choices import CellReader
 from sfumato.answers.drawing import draw
 from sfumato.answers.joint_parts import joints
-from sfumato.answers.set_axes import OTHER_MAKERS, RECORDS, Axis, read_axis
+from sfumato.answers.set_axes import OTHER_MAKERS, Axis, read_axis, records_of_sets
 from sfumato.answers.set_counts import containing
 from sfumato.answers.set_draw_kernels import draw_cells
 from sfumato.answers.set_slots import SetDomains
@@ -72,13 +72,11 @@ def drawn_from_sets(
     Refuses (ReleaseDamaged) cells and parameters that are not those of the layout `sets`.
     """
     manifest = release.manifest
-    if RECORDS not in release.tables:
-        raise ReleaseDamaged(f"a release of the layout sets has a table '{RECORDS}'")
+    records = records_of_sets(release)
     sets = manifest.parameters.get("sets")
     hidden: Mapping[str, object] = sets if isinstance(sets, Mapping) else {}
     domains = SetDomains(manifest)
     asked = {domains.column_of.get(name, name) for name in attributes}
-    records = release.tables[RECORDS]
     axes = [
         read_axis(release, entry.name)
         for entry in manifest.attributes

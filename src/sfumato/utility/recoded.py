@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.answers.joint_parts import Joint, joints, parts_of_values
-from sfumato.answers.reconstruction import default_method, of_sets, rows_of_sets
-from sfumato.answers.set_axes import read_axis
+from sfumato.answers.reconstruction import default_method, of_sets
+from sfumato.answers.set_axes import read_axis, records_of_sets
 from sfumato.errors import ParameterError
 from sfumato.release import AttributeEntry, Release
 from sfumato.release.cells import Exact, Range, parse
@@ -55,7 +55,7 @@ class Reconstructed:
     def __init__(self, original: Table, release: Release, rng: np.random.Generator) -> None:
         self._original = original
         self._method = default_method(release.manifest)
-        self._rows = rows_of_sets(release)
+        self._rows = records_of_sets(release).num_rows
         self._rng = rng
         # pairs ask for every attribute again and again; those of a large table take much room
         kept = None if self._rows <= _MANY else 2
