@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from sfumato.audit.coded import Coded
@@ -20,6 +19,7 @@ from sfumato.release import Manifest
 from sfumato.release.dtypes import is_text
 from sfumato.release.microaggregated import microaggregated
 from sfumato.schema.chunks import one_array
+from sfumato.schema.distinct import ascending
 
 Ints = npt.NDArray[np.int64]
 
@@ -82,7 +82,7 @@ def check_distinct(table: GroupedTable) -> None:
     keys, width = _cells(table, table.columns)
     add_multiples(keys, table.groups, width)
     # sorting numbers takes a fraction of the time and memory of hashing rows
-    keys = pl.Series(keys).sort().to_numpy()
+    keys = ascending(keys)
     _refuse_repeated(table, bool((keys[1:] == keys[:-1]).any()))
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from sfumato.schema.distinct import ascending
 from sfumato.schema.hierarchy import Tree
 
 Ints = npt.NDArray[np.int64]
@@ -95,7 +95,7 @@ def _is_mostly_one(counts: Ints) -> bool:
 def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
     """Return the distinct keys, ascending, and the sum of the counts of each."""
     if counts is None:
-        keys = np.asarray(pl.Series(keys).sort().to_numpy())
+        keys = ascending(keys)
     else:
         order = np.argsort(keys)
         keys, counts = keys[order], counts[order]

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
+from sfumato.measures.compiled import loop
 from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe
 from sfumato.publish.exact import SortedDictionary, exact_column, is_text, spelled, typed_column
 from sfumato.release import TableEntry
-from sfumato.schema.distinct import count_codes
+from sfumato.schema.distinct import ascending, count_codes
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK, packed
-from sfumato.table.permutation import permutation
+from sfumato.table.permutation import permutation, shuffle
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
-_HELD = 1024  # keys that stay in the cache while their codes are read off
+_BITS = 64  # of a word
+_AS_IT_IS = np.zeros(0, np.int32)
 
 
 def anatomized_tables(
@@ -51,10 +51,10 @@ def anatomized_tables(
         *((f"kept_{i}", [c]) for i, c in enumerate(table.kept, start=1)),
     ]
     with ThreadPoolExecutor(os.cpu_count()) as threads, ThreadPoolExecutor(1) as drawing:
-        found = list(threads.map(partial(_distinct, ids), (part for _, part in named)))
+        found = [threads.submit(_distinct, ids, part) for _, part in named]
         # drawn one after the other, so that what is drawn depends on no thread
-        orders = drawing.map(partial(permutation, rng), (len(each.counts) for each in found))
-        tables = [_table(each, order, threads) for each, order in zip(found, orders, strict=True)]
+        mixed = [drawing.submit(_mixed, each, rng) for each in found]
+        tables = [_table(each.result(), threads) for each in mixed]
     return Published(
         "anatomized",
         {name: made for (name, _), made in zip(named, tables, strict=True)},
@@ -69,14 +69,19 @@ def anatomized_tables(
 
 
 class _Distinct(NamedTuple):
-    """The distinct combinations of codes: packed into keys, `bits` a code, or at some rows."""
+    """The distinct combinations of codes in a group, and how many rows have each.
+
+    In words, of which every part has so many `bits`: the group, the codes, and the count less one,
+    unless there are `counts`. Where codes are too much for a word, the combinations are those of
+    some `rows`.
+    """
 
     columns: Sequence[Column]
     parts: Sequence[Codes]
-    counts: Codes
-    keys: Ints | None
-    rows: Ints | None
     bits: Sequence[int]
+    words: Ints | None
+    rows: Ints | None
+    counts: Codes | None
 
 
 def _distinct(ids: Codes, columns: Sequence[Column]) -> _Distinct:
@@ -84,16 +89,20 @@ def _distinct(ids: Codes, columns: Sequence[Column]) -> _Distinct:
     parts = [ids, *(column.codes for column in columns)]
     bits = [int(part.max(initial=0)).bit_length() for part in parts]
     # one sort of packed keys needs a fraction of the memory of a hash table of rows
-    if sum(bits) < 64:
+    if sum(bits) < _BITS:  # the sign would upset the order
         # keys alone are sorted several times faster than rows by their keys, and say all there is
-        keys = np.asarray(pl.Series(_packed_by_bits(parts, bits)).sort().to_numpy())
-        starts, counts = _runs(keys)
-        keys = keys if len(starts) == len(keys) else keys[starts]
-        return _Distinct(columns, parts, counts, keys, None, bits)
+        words, counts = _condensed(ascending(_packed_by_bits(parts, bits)))
+        own = int(counts.max(initial=1) - 1).bit_length()
+        if sum(bits) + own > _BITS:
+            return _Distinct(columns, parts, [*bits, 0], words, None, counts)
+        if own:
+            words <<= own
+            words |= counts - 1
+        return _Distinct(columns, parts, [*bits, own], words, None, None)
     keys = packed(parts)
     rows = np.argsort(keys)
     starts, counts = _runs(keys[rows])
-    return _Distinct(columns, parts, counts, None, rows[starts], bits)
+    return _Distinct(columns, parts, bits, None, rows[starts], counts)
 
 
 def _packed_by_bits(parts: Sequence[Codes], bits: Sequence[int]) -> Ints:
@@ -107,6 +116,14 @@ def _packed_by_bits(parts: Sequence[Codes], bits: Sequence[int]) -> Ints:
     return keys
 
 
+def _condensed(keys: Ints) -> tuple[Ints, Codes]:
+    """Return the distinct ones of sorted keys, and how often each occurs."""
+    if not (keys[1:] == keys[:-1]).any():
+        return keys.copy(), np.ones(1, np.int32)  # one number stands for all
+    starts, counts = _runs(keys)
+    return keys[starts], counts
+
+
 def _runs(keys: Ints) -> tuple[Ints, Codes]:
     """Return where each run of equal keys starts, and how long it is."""
     is_first = np.ones(len(keys), np.bool_)
@@ -116,93 +133,56 @@ def _runs(keys: Ints) -> tuple[Ints, Codes]:
     return starts, np.subtract(ends, starts, dtype=np.int32, casting="unsafe")
 
 
-def _table(found: _Distinct, order: Ints, threads: Executor) -> pa.Table:
-    """Return the combinations with their counts, in the given order."""
-    if found.keys is None:
+def _mixed(pending: Future[_Distinct], rng: np.random.Generator) -> _Distinct:
+    """Return the combinations in random order."""
+    found = pending.result()
+    if found.words is not None and found.counts is None:
+        shuffle(rng, found.words)
+        return found
+    assert found.counts is not None
+    order = permutation(rng, len(found.counts))
+    words, rows = (None if each is None else each[order] for each in (found.words, found.rows))
+    return found._replace(words=words, rows=rows, counts=found.counts[order])
+
+
+def _table(found: _Distinct, threads: Executor) -> pa.Table:
+    """Return the combinations with their counts."""
+    if found.words is None:
         assert found.rows is not None
-        first = found.rows[order]
-        cells = [exact_column(c, c.codes[first]) for c in found.columns]
-        group, counts = found.parts[0][first], found.counts[order]
+        cells = [exact_column(c, c.codes[found.rows]) for c in found.columns]
+        group, counts = found.parts[0][found.rows], found.counts
     else:
-        texts = [_dictionary(column) if is_text(column) else None for column in found.columns]
-        places = [None if each is None else each.place for each in texts]
-        group, *codes, counts = _unpacked(found, order, places, threads)
-        cells = [
-            typed_column(column, own) if each is None else each.column(own)
-            for column, each, own in zip(found.columns, texts, codes, strict=True)
-        ]
+        group, *cells, counts = threads.map(partial(_unpacked, found), range(len(found.bits)))
+        counts = counts if found.counts is None else found.counts
     named = {column.name: own for column, own in zip(found.columns, cells, strict=True)}
     return pa.table({"group": group, **named, "count": counts})
 
 
-def _dictionary(column: Column) -> SortedDictionary:
-    return SortedDictionary.of(spelled(column), count_codes(column.codes, column.null_code + 1) > 0)
-
-
-def _unpacked(
-    found: _Distinct, order: Ints, places: Sequence[Codes | None], threads: Executor
-) -> Sequence[Codes]:
-    """Return the groups, the codes of each column and the counts, of keys taken in an order.
-
-    Where a column has `places`, these are returned instead of its codes.
-    """
-    assert found.keys is not None
-    is_once = bool(len(order) and found.counts.max() == 1)
-    shifts = np.cumsum([0, *reversed(found.bits)])[-2::-1]
-    known = [np.zeros(0, np.int32) if each is None else each for each in (None, *places)]
-    first = np.cumsum([0, *map(len, known)])
-    # one array for all: what is compiled does not depend on how many columns there are
-    filled = np.empty((len(found.bits) + 1, len(order)), np.int32)
-    step = -(-len(order) // (os.cpu_count() or 1)) or 1
-    tasks = [
-        threads.submit(
-            _unpack,
-            found.keys,
-            found.counts[:1] if is_once else found.counts,  # nothing to fetch
-            order[start : start + step],
-            np.array(shifts, np.int64),
-            np.array([(1 << width) - 1 for width in found.bits], np.int64),
-            np.concatenate(known),
-            first,
-            filled[:, start : start + step],
+def _unpacked(found: _Distinct, part: int) -> Codes | pa.Array:
+    """Return what the words say in one part of theirs: groups, the cells of a column, or counts."""
+    assert found.words is not None
+    shift, width = sum(found.bits[part + 1 :]), found.bits[part]
+    codes = np.empty(len(found.words), np.int32)
+    column = found.columns[part - 1] if 0 < part <= len(found.columns) else None
+    if column is not None and is_text(column):
+        texts = SortedDictionary.of(
+            spelled(column), count_codes(column.codes, column.null_code + 1) > 0
         )
-        for start in range(0, len(order), step)
-    ]
-    for task in tasks:
-        task.result()
-    return list(filled)
+        _unpack(found.words, shift, (1 << width) - 1, texts.place, 0, codes)
+        return texts.column(codes)
+    _unpack(found.words, shift, (1 << width) - 1, _AS_IT_IS, column is None and part > 0, codes)
+    return codes if column is None else typed_column(column, codes)
 
 
-@numba.njit(cache=True, nogil=True)
-def _unpack(
-    keys: Ints,
-    counts: Codes,
-    order: Ints,
-    shifts: Ints,
-    masks: Ints,
-    places: Codes,
-    first: Ints,
-    filled: Codes,
-) -> None:
-    """Fill a line for each code of the keys, and a last one with their counts.
+@loop
+def _unpack(words: Ints, shift: int, mask: int, places: Codes, more: int, found: Codes) -> None:
+    """Fill in the numbers that stand in some bits of the words, and so much more.
 
-    Codes of column c are replaced by their `places` from `first[c]` on, if it has any.
+    Where there are `places`, those of the numbers are filled in.
     """
-    held = np.empty(_HELD, np.int64)
-    for start in range(0, len(order), _HELD):
-        rows = order[start : start + _HELD]
-        for i in range(len(rows)):
-            held[i] = keys[rows[i]]
-        for column in range(len(shifts)):
-            line = filled[column, start : start + len(rows)]
-            shift, mask = shifts[column], masks[column]
-            own = places[first[column] : first[column + 1]]
-            if len(own) == 0:
-                for i in range(len(rows)):
-                    line[i] = held[i] >> shift & mask
-            else:
-                for i in range(len(rows)):
-                    line[i] = own[np.uint64(held[i] >> shift & mask)]
-        line = filled[len(shifts), start : start + len(rows)]
-        for i in range(len(rows)):
-            line[i] = counts[rows[i]] if len(counts) > 1 else counts[0]
+    if len(places) == 0:
+        for i in range(len(words)):
+            found[i] = (words[i] >> shift & mask) + more
+    else:
+        for i in range(len(words)):
+            found[i] = places[np.uint64(words[i] >> shift & mask)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -109,6 +110,16 @@ def count_codes(codes: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[n
     for start in range(0, len(codes), step):
         counts += np.bincount(codes[start : start + step], minlength=size)
     return counts
+
+
+def ascending(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the keys sorted, by one core: two of Polars' threads take twice its time together.
+
+    >>> ascending(np.array([3, 1, 2])).tolist()
+    [1, 2, 3]
+    """
+    found: npt.NDArray[np.int64] = pl.Series(keys).sort(multithreaded=False).to_numpy()
+    return found
 
 
 def _distinct(column: pa.ChunkedArray) -> Distinct:

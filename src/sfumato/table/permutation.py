@@ -26,15 +26,27 @@ def permutation(rng: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
     >>> bool((permutation(one, 300_000) == other.permutation(300_000)).all())
     True
     """
-    if not _FEW < count <= _MOST:
-        return rng.permutation(count)
     order = np.arange(count)
-    last = count - 1  # the last place that is not settled
+    shuffle(rng, order)
+    return order
+
+
+def shuffle(rng: np.random.Generator, cells: npt.NDArray[np.int64]) -> None:
+    """Put the cells in random order, as `cells[permutation(rng, len(cells))]` has them.
+
+    >>> cells = np.array([7, 8, 9])
+    >>> shuffle(np.random.default_rng(7), cells)
+    >>> (cells - 7 == permutation(np.random.default_rng(7), 3)).tolist()
+    [True, True, True]
+    """
+    if not _FEW < len(cells) <= _MOST:
+        rng.shuffle(cells)
+        return
+    last = len(cells) - 1  # the last place that is not settled
     while last:
         # every place takes a word at least, so none is drawn in vain
         words = rng.integers(0, 1 << 32, min(last, _WORDS), np.uint32)
-        last = int(_settle(order, words, last))
-    return order
+        last = int(_settle(cells, words, last))
 
 
 def shuffled_by_code(
@@ -51,7 +63,7 @@ def shuffled_by_code(
 
 
 @numba.njit(cache=True, nogil=True)
-def _settle(order: npt.NDArray[np.int64], words: npt.NDArray[np.uint32], last: int) -> int:
+def _settle(cells: npt.NDArray[np.int64], words: npt.NDArray[np.uint32], last: int) -> int:
     """Swap what stands at the last places with what the words say; return the last place left.
 
     A word says a place by as many bits as the last one needs, and nothing if that lies beyond it.
@@ -74,5 +86,5 @@ def _settle(order: npt.NDArray[np.int64], words: npt.NDArray[np.uint32], last: i
             used += 1
         for j in range(found):
             place = places[j]
-            order[place], order[first - j] = order[first - j], order[place]
+            cells[place], cells[first - j] = cells[first - j], cells[place]
     return last
