@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,13 +16,14 @@ from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.rows.eligible_runs import (
     Counter,
     Pile,
+    Tosses,
     Values,
     join_runs,
     new_counter,
     new_pile,
     values_of,
 )
-from sfumato.rows.sorting import sort_first
+from sfumato.schema.distinct import ascending
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK
 from sfumato.table.whole import Whole
@@ -33,7 +34,8 @@ Ints = npt.NDArray[np.int64]
 _BITS = 63  # of a word; its sign is not used
 _VALUE = 32  # the bit from which a word holds a value, and below it the row
 _ROW = (1 << _VALUE) - 1
-_MANY_CODES = 4  # for every row of a part: those that occur are compared, not all counted
+_TOSSES = 1 << 16  # drawn at a time
+_FEW = 24  # lines that are sorted one by one
 
 
 def correlation_order(
@@ -79,170 +81,267 @@ def correlation_partition(
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
     targets = [table[name] for name in sensitive]
     columns = correlation_order(table.quasi_identifiers, targets, table.whole)
-    values = values_of(targets)
-    lines, digits = _lines(columns, values)
+    lines, digits, values, ordered = _lines(columns, targets)
+    widest = int(digits.width.max())
     room = Room(
-        np.empty(table.rows, np.int64),
-        np.empty(int(digits.width.max()) // _MANY_CODES + 1, np.int64),
-        np.empty(int(digits.width.max()) + 1, np.int64),
-        np.empty((table.rows, 3), np.int64),
-        np.empty_like(lines),
+        np.empty(widest, np.int64),
+        np.empty((table.rows // l + 2, 4), np.int64),
+        Lines(*(np.empty_like(each) for each in lines)),
     )
-    counters, pile = (new_counter(values), new_counter(values)), new_pile(values, table.rows)
+    counter, pile = new_counter(values), new_pile(values, widest)
     begins, ids = np.zeros(table.rows, np.bool_), np.empty(table.rows, np.int32)
-    _partition(lines, digits, values, l, merged == "split", rng, begins, room, counters, pile)
-    return Groups(ids, int(_number(lines, begins, ids)))
+    room.pending[0] = 0, table.rows, 0, ordered
+    height, tosses = 1, Tosses.draw(rng, 0)
+    while height:
+        tosses = Tosses.draw(rng, max(_TOSSES, 2 * widest), tosses)
+        how = l, merged == "split", tosses
+        height = int(_partition(lines, digits, height, values, *how, begins, room, counter, pile))
+    return Groups(ids, int(_number(lines.held, begins, ids)))
+
+
+class Lines(NamedTuple):
+    """All that is looked at of every row, in few words: a line is moved as a whole.
+
+    `codes` has the codes, packed; `held` a word for each sensitive attribute, the value and the
+    row.
+    """
+
+    codes: Ints
+    held: Ints
 
 
 class Digits(NamedTuple):
     """Where the code of each attribute stands in a line: in a word, from a bit on.
 
-    `width` has the number of codes, a missing one included.
+    Within a word, attributes stand in order, the first in the highest bits. `mask` is of the code,
+    and `rest` of all bits from those of the attribute down; `width` has the number of codes, a
+    missing one included, and `last` the attribute after the last of the word.
     """
 
     word: Ints
     shift: Ints
     mask: Ints
+    rest: Ints
     width: Ints
+    last: Ints
 
 
-def _lines(columns: Sequence[Column], values: Values) -> tuple[Ints, Digits]:
-    """Return all that is looked at of every row in few words: they are sorted as a whole.
-
-    First the codes, packed; then a word for each sensitive attribute, its value and the row.
-    """
+def _digits(columns: Sequence[Column]) -> Digits:
+    """Return which bits of which words hold the codes of these columns."""
     width = [column.cardinality + 1 for column in columns]
     bits = [(each - 1).bit_length() for each in width]
-    word, shift = [0], [0]
-    for own, before in zip(bits[1:], bits, strict=False):
-        is_full = shift[-1] + before + own > _BITS
-        word.append(word[-1] + is_full)
-        shift.append(0 if is_full else shift[-1] + before)
-    rows = values.of_row.shape[1]
-    lines = np.zeros((rows, word[-1] + 1 + len(values.of_row)), np.int64)
-    for start in range(0, rows, BLOCK):
-        block = lines[start : start + BLOCK]
-        for column, place, low in zip(columns, word, shift, strict=True):
-            block[:, place] |= column.codes[start : start + BLOCK].astype(np.int64) << low
-        for place, own in enumerate(values.of_row, start=word[-1] + 1):
-            block[:, place] = own[start : start + BLOCK]
-            block[:, place] <<= _VALUE
-            block[:, place] |= np.arange(start, start + len(block))
-    masks = [(1 << each) - 1 for each in bits]
-    return lines, Digits(*(np.array(each, np.int64) for each in (word, shift, masks, width)))
+    word: list[int] = []
+    room = 0
+    for own in bits:
+        is_full = not word or own > room
+        room = (_BITS if is_full else room) - own
+        word.append(word[-1] + is_full if word else 0)
+    last = [len(word) - word[::-1].index(each) for each in word]
+    shift = [sum(bits[place + 1 : end]) for place, end in enumerate(last)]
+    mask = [(1 << own) - 1 for own in bits]
+    rest = [(1 << low + own) - 1 for low, own in zip(shift, bits, strict=True)]
+    parts = (word, shift, mask, rest, width, last)
+    return Digits(*(np.array(each, np.int64) for each in parts))
+
+
+def _lines(
+    columns: Sequence[Column], targets: Sequence[Column]
+) -> tuple[Lines, Digits, Values, int]:
+    """Return the lines of all rows, sorted by the first columns, and by how many of them.
+
+    As many as fit into one number beside the row: numbers are sorted quickly. The values are those
+    of the lines.
+    """
+    digits, rows = _digits(columns), len(columns[0].codes)
+    low = (rows - 1).bit_length()
+    bits = np.cumsum([int(each).bit_length() for each in digits.mask])
+    ordered = int(np.count_nonzero((bits + low <= _BITS) & (digits.word == 0)))
+    keys = np.zeros(rows, np.int64)
+    for block in _blocks(rows):
+        for column, place in zip(columns[:ordered], range(ordered), strict=True):
+            keys[block] <<= int(digits.mask[place]).bit_length()
+            keys[block] |= column.codes[block]
+        keys[block] <<= low
+        keys[block] |= np.arange(block.start, min(block.stop, rows))
+    keys = ascending(keys)
+    order = keys & ((1 << low) - 1)
+    lines = Lines(
+        np.zeros((rows, int(digits.word[-1]) + 1), np.int64),
+        np.empty((rows, len(targets)), np.int64),
+    )
+    values = values_of(targets, order)
+    for block in _blocks(rows):
+        codes = lines.codes[block]
+        if ordered:
+            codes[:, 0] = keys[block] >> low << digits.shift[ordered - 1]
+        for place in range(ordered, len(columns)):
+            own = columns[place].codes[order[block]].astype(np.int64)
+            codes[:, digits.word[place]] |= own << digits.shift[place]
+        for place, value in enumerate(values.of_row):
+            lines.held[block, place] = value[block].astype(np.int64) << _VALUE | order[block]
+    return lines, digits, values, ordered
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, rows, BLOCK))
 
 
 class Room(NamedTuple):
-    """Scratch: `starts` of runs, `keys` and `moved` lines, `place_of` codes, `pending` parts."""
+    """Scratch: `starts` of runs, `moved` lines, and `pending` parts: where one starts and ends, the
+    next attribute, and the one up to which its lines are sorted by that and further ones."""
 
     starts: Ints
-    keys: Ints
-    place_of: Ints
     pending: Ints
-    moved: Ints
+    moved: Lines
 
 
 @loop
 def _partition(
-    lines: Ints,
+    lines: Lines,
     digits: Digits,
+    height: int,
     values: Values,
     l: int,  # noqa: E741
     cut_merged: bool,
-    rng: np.random.Generator,
+    tosses: Tosses,
     begins: npt.NDArray[np.bool_],
     room: Room,
-    counters: tuple[Counter, Counter],
+    counter: Counter,
     pile: Pile,
-) -> None:
-    """Sort the lines, and mark at which of them a group begins.
+) -> int:
+    """Sort the lines of pending parts, and mark at which of them a group begins.
 
-    `values` are overwritten: with those of the lines in their order.
+    Returns how many parts are pending still, since more tosses may be needed: none when all is
+    done. `values` are kept those of the lines in their order.
     """
     attributes = len(digits.width)
-    first_value = lines.shape[1] - len(values.of_row)
     starts, pending = room.starts, room.pending
-    pending[0, 0], pending[0, 1], pending[0, 2] = 0, len(lines), 0
-    height = 1
-    while height > 0:
+    while height > 0 and len(tosses.words) - tosses.used[0] >= 2 * len(starts):
         height -= 1
-        start, end, attribute = pending[height, 0], pending[height, 1], pending[height, 2]
+        start, end = pending[height, 0], pending[height, 1]
+        attribute, known = pending[height, 2], pending[height, 3]
         if end - start < min(2 * l, l + 2):
             # too few for two groups, and one row too many at most, for which nothing is drawn
             begins[start] = True
             continue
-        _sort(lines, attribute, digits, start, end, room)
-        runs, before = 0, -1
-        for place in range(start, end):
-            for a in range(len(values.of_row)):
-                values.of_row[a, place] = lines[place, first_value + a] >> _VALUE
-            code = _code(lines, place, attribute, digits)
-            if code != before:
-                starts[runs] = place
-                runs += 1
-                before = code
-        if runs == 1 and attribute + 1 < attributes:  # eligible it is, and nothing is drawn
-            pending[height, 0], pending[height, 1], pending[height, 2] = start, end, attribute + 1
-            height += 1
-            continue
-        done = join_runs(values, starts[:runs], end, l, rng, counters, pile)
+        runs = 0
+        while True:
+            if known <= attribute:
+                sort_lines(lines, start, end, digits.word[attribute], digits.rest[attribute], room)
+                known = digits.last[attribute]
+                for place in range(start, end):
+                    for a in range(len(values.of_row)):
+                        values.of_row[a, place] = lines.held[place, a] >> _VALUE
+            runs = _runs(lines.codes, start, end, attribute, digits, starts)
+            if runs > 1 or attribute + 1 == attributes:
+                break
+            attribute += 1  # eligible it is, and nothing is drawn
+        done = join_runs(values, starts[:runs], end, l, tosses, counter, pile)
         for i in range(done):
-            stop = pile.start[i + 1] if i + 1 < done else end
-            is_final = pile.parts[i] > 1 and not cut_merged
-            if is_final or attribute + 1 == attributes:
+            is_merged = pile.parts[i] > 1
+            if attribute + 1 == attributes or (is_merged and not cut_merged):
                 begins[pile.start[i]] = True
-            else:
-                pending[height, 0], pending[height, 1] = pile.start[i], stop
-                pending[height, 2] = attribute + 1
-                height += 1
+                continue
+            pending[height, 0] = pile.start[i]
+            pending[height, 1] = pile.start[i + 1] if i + 1 < done else end
+            pending[height, 2] = attribute + 1
+            pending[height, 3] = 0 if is_merged else known
+            height += 1
+    return height
 
 
 @loop
-def _number(lines: Ints, begins: npt.NDArray[np.bool_], ids: Codes) -> int:
+def _runs(codes: Ints, start: int, end: int, attribute: int, digits: Digits, starts: Ints) -> int:
+    """Return how many runs of equal codes sorted lines have; `starts` has where each begins.
+
+    Runs are of any length: the end of each is looked for in steps that double, then halve.
+    """
+    word, shift, mask = digits.word[attribute], digits.shift[attribute], digits.mask[attribute]
+    runs, place = 0, start
+    while place < end:
+        starts[runs] = place
+        runs += 1
+        code = codes[place, word] >> shift & mask
+        step = 1
+        while place + step < end and codes[place + step, word] >> shift & mask == code:
+            place += step
+            step *= 2
+        beyond = min(place + step, end)
+        place += 1
+        while place < beyond:
+            middle = (place + beyond) // 2
+            if codes[middle, word] >> shift & mask == code:
+                place = middle + 1
+            else:
+                beyond = middle
+    return runs
+
+
+@loop
+def _number(held: Ints, begins: npt.NDArray[np.bool_], ids: Codes) -> int:
     """Leave the group of every row, and return how many there are."""
     groups = 0
-    for place in range(len(lines)):
+    for place in range(len(held)):
         groups += begins[place]
-        ids[lines[place, lines.shape[1] - 1] & _ROW] = groups - 1
+        ids[held[place, 0] & _ROW] = groups - 1
     return groups
 
 
 @loop
-def _sort(lines: Ints, attribute: int, digits: Digits, start: int, end: int, room: Room) -> None:
-    """Sort some of the lines by code; those of a code in any order."""
-    keys, place_of, moved = room.keys, room.place_of, room.moved
-    width = digits.width[attribute]
-    if (end - start) * _MANY_CODES < width:
-        for place in range(start, end):
-            keys[place - start] = _code(lines, place, attribute, digits) << 32 | place
-        sort_first(keys, end - start)
-        for place in range(start, end):
-            _copy(lines, keys[place - start] & _ROW, moved, place)
-    else:
-        for code in range(width + 1):
-            place_of[code] = 0
-        for place in range(start, end):
-            place_of[_code(lines, place, attribute, digits) + 1] += 1
-        for code in range(width):
-            if place_of[code + 1] == end - start:  # all alike
+def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: Room) -> None:
+    """Sort some of the lines by what a word has in the bits of `rest`; equal ones in any order.
+
+    Runs that are sorted already are merged, two by two: there are few where parts were joined.
+    """
+    codes, moved = lines.codes, room.moved
+    if end - start <= _FEW:
+        for place in range(start + 1, end):
+            key = codes[place, word] & rest
+            to = place
+            while to > start and codes[to - 1, word] & rest > key:
+                to -= 1
+            if to < place:
+                _copy(lines, place, moved, place)
+                for other in range(place, to, -1):
+                    _copy(lines, other - 1, lines, other)
+                _copy(moved, place, lines, to)
+        return
+    merged = 0
+    while merged != 1:
+        merged, low = 0, start
+        while low < end:
+            middle = _ascent(codes, low, end, word, rest)
+            high = _ascent(codes, middle, end, word, rest) if middle < end else end
+            merged += 1
+            if low == start and middle == end:  # all of them are
                 return
-            place_of[code + 1] += place_of[code]
+            one, two = low, middle
+            for place in range(low, high):
+                if two == high or (
+                    one < middle and codes[one, word] & rest <= codes[two, word] & rest
+                ):
+                    _copy(lines, one, moved, place)
+                    one += 1
+                else:
+                    _copy(lines, two, moved, place)
+                    two += 1
+            low = high
         for place in range(start, end):
-            code = _code(lines, place, attribute, digits)
-            _copy(lines, place, moved, start + place_of[code])
-            place_of[code] += 1
-    for place in range(start, end):
-        _copy(moved, place, lines, place)
+            _copy(moved, place, lines, place)
 
 
 @loop
-def _code(lines: Ints, place: int, attribute: int, digits: Digits) -> int:
-    return int(lines[place, digits.word[attribute]] >> digits.shift[attribute]) & int(
-        digits.mask[attribute]
-    )
+def _ascent(codes: Ints, start: int, end: int, word: int, rest: int) -> int:
+    """Return where the lines from the start on stop ascending."""
+    place = start + 1
+    while place < end and codes[place - 1, word] & rest <= codes[place, word] & rest:
+        place += 1
+    return place
 
 
 @loop
-def _copy(source: Ints, row: int, target: Ints, to: int) -> None:
-    for column in range(source.shape[1]):
-        target[to, column] = source[row, column]
+def _copy(source: Lines, place: int, target: Lines, to: int) -> None:
+    for column in range(source.codes.shape[1]):
+        target.codes[to, column] = source.codes[place, column]
+    for column in range(source.held.shape[1]):
+        target.held[to, column] = source.held[place, column]

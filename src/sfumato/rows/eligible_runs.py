@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.measures.compiled import allocating_loop, loop
+from sfumato.measures.compiled import loop
 from sfumato.table import Column, Groups
 from sfumato.table.groups import BLOCK
 
@@ -24,6 +24,8 @@ Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 _FEW = 32  # rows of a group, each of which is compared with every other
+_HEADS = 1 << 31  # from here on a word has its highest bit
+_SHORT = 64  # rows of a run that are counted again rather than kept
 
 
 class Values(NamedTuple):
@@ -37,13 +39,34 @@ class Values(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """The values of the run at hand: each one's count, and the list of those that occur."""
+    """The values of two runs, each on its side: every one's count, and a list of those that occur.
+
+    By side in all arrays: runs change sides by number, and nothing is moved.
+    """
 
     counts: Ints
     found: Codes
-    length: Ints  # of `found`, one number
+    length: Ints  # of `found`
     known: Ints  # by attribute: rows that have a value
     largest: Ints  # by attribute: rows that share the commonest
+
+
+class Tosses(NamedTuple):
+    """Tosses of a coin, drawn many at a time: words, the highest bit of each being one.
+
+    `used` has how many were looked at, one number.
+    """
+
+    words: npt.NDArray[np.uint32]
+    used: Ints
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, count: int, left: Tosses | None = None) -> Tosses:
+        """Return so many more than those that are left."""
+        words = rng.integers(0, 1 << 32, count, np.uint32)
+        if left is not None:
+            words = np.concatenate([left.words[left.used[0] :], words])
+        return cls(words, np.zeros(1, np.int64))
 
 
 class Pile(NamedTuple):
@@ -180,11 +203,11 @@ def new_counter(values: Values) -> Counter:
     """Return a counter of nothing."""
     attributes = len(values.of_row)
     return Counter(
-        np.zeros(len(values.attribute), np.int64),
-        np.empty(len(values.attribute), np.int32),
-        np.zeros(1, np.int64),
-        np.zeros(attributes, np.int64),
-        np.zeros(attributes, np.int64),
+        np.zeros((2, len(values.attribute)), np.int64),
+        np.empty((2, len(values.attribute)), np.int32),
+        np.zeros(2, np.int64),
+        np.zeros((2, attributes), np.int64),
+        np.zeros((2, attributes), np.int64),
     )
 
 
@@ -206,8 +229,8 @@ def join_runs(
     starts: Ints,
     end: int,
     l: int,  # noqa: E741
-    rng: np.random.Generator,
-    counters: tuple[Counter, Counter],
+    tosses: Tosses,
+    counter: Counter,
     pile: Pile,
 ) -> int:
     """Return how many runs are left when each is eligible; the pile has their starts and parts.
@@ -215,131 +238,156 @@ def join_runs(
     Run i holds the rows from `starts[i]` up to the next start or `end`. From left to right, a run
     that is not eligible joins a random neighbour, the one before (with all that it has joined) or
     the one after, until it is. If all rows together are eligible, so is every run in the end. The
-    counters are empty before and after.
+    counter is empty before and after. There must be two tosses a run: each joins one.
 
     The counts of the run at hand, and of the one on top of the pile, are at hand, so that joining
     a small run to a large one before it costs the steps of the small one. Deeper runs keep the
-    counts of their values.
+    counts of their values, unless they are so short that they are counted again. Runs of fewer
+    than l rows, which most are, cannot be eligible, and are counted only with what they join.
     """
-    at_hand, on_top = counters
     runs = len(starts)
     done = 0
     pile.bottom[0] = 0
-    is_counted = False  # whether `on_top` has the counts of the topmost run
+    side = 0  # where the run at hand is counted
+    has_top = False  # whether the other side has the counts of the topmost run
     run = 0
     while run < runs:
         first, parts = starts[run], 1
         run += 1
         stop = starts[run] if run < runs else end
-        count_rows(values, first, stop, at_hand)
-        while not _eligible(at_hand, l):
+        is_counted = False
+        while True:
+            if stop - first >= l:
+                if not is_counted:
+                    count_rows(values, first, stop, counter, side)
+                    is_counted = True
+                if _eligible(counter, side, l):
+                    break
             if done == 0 and run == runs:
                 break  # all rows together: the caller's duty
-            if done > 0 and (run == runs or _tails(rng)):
+            if done > 0 and (run == runs or _tails(tosses)):
                 done -= 1
-                first = pile.start[done]
+                beyond, first = first, pile.start[done]
                 parts += pile.parts[done]
-                if is_counted:
-                    _pour(values, at_hand, on_top)
-                    at_hand, on_top = on_top, at_hand
-                    is_counted = False
+                if has_top:
+                    if is_counted:
+                        _pour(values, counter, side)
+                    else:
+                        count_rows(values, beyond, stop, counter, 1 - side)
+                    side = 1 - side
+                    has_top = False
                 else:
-                    for i in range(pile.bottom[done], pile.bottom[done + 1]):
-                        add_value(values, pile.values[i], pile.counts[i], at_hand)
+                    if not is_counted:
+                        count_rows(values, beyond, stop, counter, side)
+                    if beyond - first <= _SHORT:
+                        count_rows(values, first, beyond, counter, side)
+                    else:
+                        for i in range(pile.bottom[done], pile.bottom[done + 1]):
+                            add_value(values, pile.values[i], pile.counts[i], counter, side)
+                is_counted = True
             else:
                 run += 1
                 further = starts[run] if run < runs else end
-                count_rows(values, stop, further, at_hand)
+                if is_counted:
+                    count_rows(values, stop, further, counter, side)
                 stop = further
                 parts += 1
-        if is_counted:
-            _put_away(on_top, pile, done - 1)
+        if has_top:
+            if first - pile.start[done - 1] > _SHORT:
+                _put_away(counter, 1 - side, pile, done - 1)
+            else:
+                pile.bottom[done] = pile.bottom[done - 1]
+                empty(counter, 1 - side)
         pile.start[done] = first
         pile.parts[done] = parts
         done += 1
-        at_hand, on_top = on_top, at_hand
-        is_counted = True
-    empty(on_top)
+        side = 1 - side
+        has_top = True
+    empty(counter, 1 - side)
     return done
 
 
-@allocating_loop
-def _tails(rng: np.random.Generator) -> bool:
-    """Return the toss of a coin (Numba makes an array for every draw)."""
-    return bool(rng.integers(0, 2) == 0)
+@loop
+def _tails(tosses: Tosses) -> bool:
+    """Return the next toss of a coin."""
+    word = tosses.words[tosses.used[0]]
+    tosses.used[0] += 1
+    return bool(word < _HEADS)
 
 
 @loop
-def _pour(values: Values, source: Counter, target: Counter) -> None:
-    """Add the counts of one to the other, and empty it."""
-    for i in range(source.length[0]):
-        value = source.found[i]
-        add_value(values, value, source.counts[value], target)
-    empty(source)
+def _pour(values: Values, counter: Counter, side: int) -> None:
+    """Add the counts of one side to those of the other, and empty it."""
+    for i in range(counter.length[side]):
+        value = counter.found[side, i]
+        add_value(values, value, counter.counts[side, value], counter, 1 - side)
+    empty(counter, side)
 
 
 @loop
-def _put_away(counter: Counter, pile: Pile, run: int) -> None:
-    """Keep the counts of a run on the pile, and empty the counter."""
+def _put_away(counter: Counter, side: int, pile: Pile, run: int) -> None:
+    """Keep the counts of a run on the pile, and empty its side."""
     bottom = pile.bottom[run]
-    for i in range(counter.length[0]):
-        pile.values[bottom + i] = counter.found[i]
-        pile.counts[bottom + i] = counter.counts[counter.found[i]]
-    pile.bottom[run + 1] = bottom + counter.length[0]
-    empty(counter)
+    for i in range(counter.length[side]):
+        value = counter.found[side, i]
+        pile.values[bottom + i] = value
+        pile.counts[bottom + i] = counter.counts[side, value]
+    pile.bottom[run + 1] = bottom + counter.length[side]
+    empty(counter, side)
 
 
 @loop
-def empty(counter: Counter) -> None:
-    """Forget all counts."""
-    for i in range(counter.length[0]):
-        counter.counts[counter.found[i]] = 0
-    counter.length[0] = 0
-    counter.known[:] = 0
-    counter.largest[:] = 0
+def empty(counter: Counter, side: int) -> None:
+    """Forget all counts of a side."""
+    for i in range(counter.length[side]):
+        counter.counts[side, counter.found[side, i]] = 0
+    counter.length[side] = 0
+    for attribute in range(counter.known.shape[1]):
+        counter.known[side, attribute] = counter.largest[side, attribute] = 0
 
 
 @loop
-def count_rows(values: Values, start: int, stop: int, counter: Counter) -> None:
-    """Add the values of some rows to the counts."""
+def count_rows(values: Values, start: int, stop: int, counter: Counter, side: int) -> None:
+    """Add the values of some rows to the counts of a side."""
     counts, found = counter.counts, counter.found
-    length = counter.length[0]
+    length = counter.length[side]
     for attribute in range(len(values.of_row)):
         # what every row changes is kept at hand
-        known, largest = counter.known[attribute], counter.largest[attribute]
+        known, largest = counter.known[side, attribute], counter.largest[side, attribute]
         for row in range(start, stop):
             value = values.of_row[attribute, row]
             if value == 0:
                 continue
-            often = counts[value] + 1
+            often = counts[side, value] + 1
             if often == 1:
-                found[length] = value
+                found[side, length] = value
                 length += 1
-            counts[value] = often
+            counts[side, value] = often
             known += 1
             largest = max(largest, often)
-        counter.known[attribute], counter.largest[attribute] = known, largest
-    counter.length[0] = length
+        counter.known[side, attribute], counter.largest[side, attribute] = known, largest
+    counter.length[side] = length
 
 
 @loop
-def add_value(values: Values, value: int, rows: int, counter: Counter) -> None:
-    """Add so many rows with a value to the counts; a missing one counts for nothing."""
+def add_value(values: Values, value: int, rows: int, counter: Counter, side: int) -> None:
+    """Add so many rows with a value to the counts of a side; a missing one counts for nothing."""
     if value == 0:
         return
     attribute = values.attribute[value]
-    if counter.counts[value] == 0:
-        counter.found[counter.length[0]] = value
-        counter.length[0] += 1
-    counter.counts[value] += rows
-    counter.known[attribute] += rows
-    counter.largest[attribute] = max(counter.largest[attribute], counter.counts[value])
+    often = counter.counts[side, value] + rows
+    if often == rows:
+        counter.found[side, counter.length[side]] = value
+        counter.length[side] += 1
+    counter.counts[side, value] = often
+    counter.known[side, attribute] += rows
+    counter.largest[side, attribute] = max(counter.largest[side, attribute], often)
 
 
 @numba.njit(inline="always")
-def _eligible(counter: Counter, l: int) -> bool:  # noqa: E741
-    for attribute in range(len(counter.known)):
-        largest = counter.largest[attribute]
-        if largest == 0 or largest * l > counter.known[attribute]:
+def _eligible(counter: Counter, side: int, l: int) -> bool:  # noqa: E741
+    for attribute in range(counter.known.shape[1]):
+        largest = counter.largest[side, attribute]
+        if largest == 0 or largest * l > counter.known[side, attribute]:
             return False
     return True

@@ -144,7 +144,7 @@ def _take_in(
     merged = 0
     roomy, tight = 0, groups - 1  # the next to be taken in, and the next to be mended
     while tight >= fitting and tight >= roomy:
-        empty(counter)
+        empty(counter, 0)
         size = 0
         group = order[tight]
         tight -= 1
@@ -179,7 +179,7 @@ def _add_group(values: Values, members: Members, group: int, counter: Counter) -
     start, end = members.offsets[group], members.offsets[group + 1]
     for attribute in range(len(values.of_row)):
         for j in range(start, end):
-            add_value(values, values.of_row[attribute, members.rows[j]], 1, counter)
+            add_value(values, values.of_row[attribute, members.rows[j]], 1, counter, 0)
     return int(end - start)
 
 
@@ -187,13 +187,13 @@ def _add_group(values: Values, members: Members, group: int, counter: Counter) -
 def _fits(counter: Counter, size: int, tables: int, limits: Limits) -> bool:
     product = 1.0
     for table in range(tables):
-        share = counter.largest[table] / size
+        share = counter.largest[0, table] / size
         product *= share
         if share > limits.alpha * (1 + _SLACK):
             return False
     for i in range(len(limits.gammas)):
-        known = counter.known[tables + i]
-        if known > 0 and product * counter.largest[tables + i] / known > limits.gammas[i] * (
+        known = counter.known[0, tables + i]
+        if known > 0 and product * counter.largest[0, tables + i] / known > limits.gammas[i] * (
             1 + _SLACK
         ):
             return False

@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.rows.eligible_runs import (
+    Tosses,
     join_runs,
     new_counter,
     new_pile,
@@ -47,8 +48,9 @@ def join_ineligible(
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
     values = values_of([table[name] for name in sensitive], groups.order)
     pile = new_pile(values, groups.count)
-    counters = new_counter(values), new_counter(values)
-    done = join_runs(values, groups.offsets[:-1], table.rows, l, rng, counters, pile)
+    counter = new_counter(values)
+    tosses = Tosses.draw(rng, 2 * groups.count)
+    done = join_runs(values, groups.offsets[:-1], table.rows, l, tosses, counter, pile)
     joined = np.repeat(np.arange(done, dtype=np.int32), pile.parts[:done])
     return Groups(joined[groups.ids], done)
 
