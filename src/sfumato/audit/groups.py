@@ -62,6 +62,12 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
     return GroupedTable(name, groups, counts, sizes, columns)
 
 
+def of_sizes(table: GroupedTable) -> GroupedTable:
+    """Return what is left of a table where its rows need not be looked at any more."""
+    none = np.zeros(0, np.int64)
+    return GroupedTable(table.name, none, none, table.sizes, {})
+
+
 def check_sizes(tables: Sequence[GroupedTable], rows: int) -> None:
     """Refuse (ReleaseDamaged) tables whose groups differ, or do not add up to the records."""
     first = tables[0]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,7 @@ from sfumato.audit.groups import (
     fewest_alike,
     grouped,
     most_alike,
+    of_sizes,
     smallest_crowds,
 )
 from sfumato.audit.local import examine_local
@@ -48,6 +52,9 @@ from sfumato.release.weights import weight_of
 from sfumato.schema.attribute import Role
 
 Ints = npt.NDArray[np.int64]
+
+NOTHING: Mapping[str, SensitiveValues] = MappingProxyType({})
+_TABLES_AT_A_TIME = 2  # whose cells are in memory
 
 
 def examine(release: Release) -> Evidence:
@@ -102,26 +109,22 @@ def _anatomized(release: Release) -> Evidence:
     """Quasi-identifiers stand there as they are: a crowd is the people with one combination."""
     check_roles(release.manifest)
     reader = _Reader(release)
-    tables = []
-    for entry in anatomy_tables(release.manifest):
-        table = reader.read(entry)
-        if not reader.is_counted(table):
-            check_distinct(table)
-        tables.append(reader.without_known(table))  # one table's cells at a time are in memory
+    # two tables at a time: while they are judged, they are written
+    with ThreadPoolExecutor(_TABLES_AT_A_TIME) as threads:
+        found = list(threads.map(reader.anatomized, anatomy_tables(release.manifest)))
+    tables = [each.table for each in found]
     check_sizes(tables, release.manifest.rows)
-    evidence = reader.evidence(tables)
-    for table in tables:
-        if reader.is_counted(table):
-            (name,) = table.columns
-            check_counted(table, evidence.sensitive[name].histogram)
-    crowds = evidence.sizes
-    quasi = [table for table in tables if table.name.startswith("qi_")]
-    repeats = [most_alike(table) for table in quasi]
-    for table in quasi:
-        # Where people have several rows, those of one combination may all be one person's.
-        fewest = np.ones_like(crowds) if evidence.note else fewest_alike(table)
-        crowds = np.minimum(crowds, fewest)
-    return replace(evidence, crowds=crowds, repeats=np.array(repeats) if quasi else None)
+    counted = {name: own for each in found for name, own in each.counted.items()}
+    evidence = reader.evidence(tables, counted)
+    for each in found:
+        for own in each.counted.values():
+            check_counted(each.table, own.histogram)
+    repeats = [each.repeats for each in found if each.repeats is not None]
+    fewest = [each.fewest for each in found if each.fewest is not None]
+    # Where people have several rows, those of one combination may all be one person's.
+    alone = [np.ones_like(evidence.sizes)] if evidence.note and fewest else fewest
+    crowds = np.minimum.reduce([evidence.sizes, *alone])
+    return replace(evidence, crowds=crowds, repeats=np.array(repeats) if repeats else None)
 
 
 def _sliced(release: Release) -> Evidence:
@@ -152,6 +155,16 @@ LAYOUTS: dict[str, Callable[[Release], Evidence]] = {
 }
 
 
+class _Anatomized(NamedTuple):
+    """What a table of an anatomised release shows: of sensitive values if it has no others, and of
+    people who share a combination, in each group the most and the fewest, if these are known."""
+
+    table: GroupedTable
+    counted: Mapping[str, SensitiveValues]
+    repeats: Ints | None
+    fewest: Ints | None
+
+
 class _Reader:
     """Reads the tables of one release, checking every cell against its attribute's domain."""
 
@@ -171,18 +184,30 @@ class _Reader:
             self._values[entry.name, name] = self._domains[name].check(column)
         return grouped(entry.name, table, columns)
 
-    def is_counted(self, table: GroupedTable) -> bool:
-        """Return whether its only cells are sensitive, so that they are counted in any case."""
+    def anatomized(self, entry: TableEntry) -> _Anatomized:
+        """Return what a table of an anatomised release shows; no group lists anything twice.
+
+        That of sensitive values alone is left to `check_counted`: they are counted in any case.
+        """
+        table = self.read(entry)
         is_secret = [self._is_sensitive(name) for name in table.columns]
-        return is_secret == [True] and not unit_tables(self._release.manifest)
+        if is_secret == [True] and not unit_tables(self._release.manifest):
+            counted = {name: self._sensitive(table, name) for name in table.columns}
+            return _Anatomized(table, counted, None, None)
+        check_distinct(table)
+        if any(is_secret):
+            return _Anatomized(table, {}, None, None)
+        if not entry.name.startswith("qi_"):
+            return _Anatomized(of_sizes(table), {}, None, None)
+        return _Anatomized(of_sizes(table), {}, most_alike(table), fewest_alike(table))
 
-    def without_known(self, table: GroupedTable) -> GroupedTable:
-        """Return the table without the cells of attributes that are not sensitive."""
-        kept = {n: c for n, c in table.columns.items() if self._is_sensitive(n)}
-        return replace(table, columns=kept)
+    def evidence(
+        self, tables: Sequence[GroupedTable], counted: Mapping[str, SensitiveValues] = NOTHING
+    ) -> Evidence:
+        """Return what tables of the same groups show of sensitive values, in people.
 
-    def evidence(self, tables: Sequence[GroupedTable]) -> Evidence:
-        """Return what tables of the same groups show of sensitive values, in people."""
+        Those of some attributes may have been `counted` before.
+        """
         people = tables[0].sizes
         sensitive = WhenAsked(
             {
@@ -190,7 +215,8 @@ class _Reader:
                 for table in tables
                 for name in table.columns
                 if self._is_sensitive(name)
-            }
+            },
+            counted,
         )
         entries = unit_tables(self._release.manifest)
         if not entries:

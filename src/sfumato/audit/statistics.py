@@ -79,11 +79,15 @@ class SensitiveValues:
 
 
 class WhenAsked(Mapping[str, SensitiveValues]):
-    """Sensitive values by attribute, counted when a claim first asks for them."""
+    """Sensitive values by attribute, counted when a claim first asks for them, or found before."""
 
-    def __init__(self, counts: Mapping[str, Callable[[], SensitiveValues]]) -> None:
+    def __init__(
+        self,
+        counts: Mapping[str, Callable[[], SensitiveValues]],
+        found: Mapping[str, SensitiveValues],
+    ) -> None:
         self._counts = counts
-        self._found: dict[str, SensitiveValues] = {}
+        self._found = dict(found)
 
     def __getitem__(self, name: str) -> SensitiveValues:
         if name not in self._found:

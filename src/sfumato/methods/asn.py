@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from sfumato.methods.associated import publish_associated
+from sfumato.methods.associated import Plan, publish_associated
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
 from sfumato.methods.slppa_parameters import Asked
@@ -55,12 +55,10 @@ class ASN(Method):
         asked = Asked(1.0, self.beta, self.gamma, 1.0)
         divided = [[column] for column in table.quasi_identifiers]
         names = sensitive_names(table, self.name)
-        return publish_associated(
-            self.name,
-            table,
-            divided,
-            combinations(divided, [table[name] for name in names]),
-            dict.fromkeys(names, asked),
-            {"tables": len(divided)},
-            randomness,
-        )
+
+        def plan() -> Plan:
+            values = combinations(divided, [table[name] for name in names])
+            return Plan(divided, values, dict.fromkeys(names, asked))
+
+        shares = dict.fromkeys(names, (asked.beta, asked.delta))
+        return publish_associated(self.name, table, shares, plan, randomness)

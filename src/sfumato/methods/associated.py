@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -26,47 +27,60 @@ from sfumato.table import Column, Table
 _ATTEMPTS = 5  # at a deal whose groups can be merged under gamma
 
 
+class Plan(NamedTuple):
+    """How attributes are published, and what is asked of the groups: by sensitive attribute.
+
+    `values` are the `combinations` of the divided tables and of these attributes.
+    """
+
+    divided: Sequence[Sequence[Column]]
+    values: Values
+    asked: Mapping[str, Asked]
+
+
 def publish_associated(
     method: str,
     table: Table,
-    divided: Sequence[Sequence[Column]],
-    values: Values,
-    asked: Mapping[str, Asked],
-    parameters: Mapping[str, int],
+    shares: Mapping[str, tuple[float, float]],
+    plan: Callable[[], Plan],
     randomness: Randomness,
 ) -> Release:
     """Return the release of divided tables whose groups keep what is asked for each attribute.
 
-    `values` are the `combinations` of the divided tables and of these attributes.
+    `shares` are the beta and delta of the plan: groups are dealt by them while it is made.
 
     *Refuses* (Infeasible): parameters that no groups can keep, with the least that some can.
     """
-    _refuse_infeasible(table, most_alike(values, len(divided)), asked)
+    division, merging = randomness.generator("group division"), randomness.generator("merging")
+    with ThreadPoolExecutor(1) as beside:
+        dealt = beside.submit(divide, table, shares, rng=division)
+        divided, values, asked = plan()
+        _refuse_infeasible(table, most_alike(values, len(divided)), asked)
+        groups = dealt.result()
     models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
     limits = Limits(
         min(each.alpha for each in asked.values()),
         np.array([each.gamma for each in asked.values()]),
     )
-    division, merging = randomness.generator("group division"), randomness.generator("merging")
-    shares = {name: (each.beta, each.delta) for name, each in asked.items()}
     refusals = []
-    for _ in range(_ATTEMPTS):
-        # whether gamma can be kept depends on who is dealt into which group
-        groups = divide(table, shares, rng=division)
+    while True:
         merged = merge_groups(values, groups, limits, rng=merging)
         groups = merged.groups
         refusal = _unkept(table, merged, models)
         if refusal is None:
             break
         refusals.append(refusal)
-    else:
-        raise Infeasible(min(refusals).message)
+        if len(refusals) == _ATTEMPTS:
+            raise Infeasible(min(refusals).message)
+        # whether gamma can be kept depends on who is dealt into which group
+        groups = divide(table, shares, rng=division)
+    del values, merged
     return assemble(
         anatomized_tables(table, groups, divided, rng=randomness.generator("tables")),
         method=method,
         rows=table.rows,
         models=models,
-        parameters=parameters,
+        parameters={"tables": len(divided)},
         is_test=randomness.is_test,
     )
 

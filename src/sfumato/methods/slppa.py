@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import combinations as pairs_of
 from typing import ClassVar
 
 from sfumato.columns.tables import Cap, check_division, divide_columns
 from sfumato.errors import ParameterError
-from sfumato.methods.associated import most_alike, publish_associated
+from sfumato.methods.associated import Plan, most_alike, publish_associated
 from sfumato.methods.eligible import sensitive_names
 from sfumato.methods.method import Method
 from sfumato.methods.slppa_parameters import Asked, derived
@@ -113,7 +114,7 @@ class SLPPA(Method):
         )
 
     def _shares(self, name: str) -> tuple[float, float]:
-        """Return beta and delta of an attribute, as far as they can be told without the data."""
+        """Return beta and delta of an attribute, which can be told without the data."""
         asked = derived(*self._given(name), tables=self.tables, least_alpha=Fraction(1))
         return asked.beta, asked.delta
 
@@ -125,17 +126,16 @@ class SLPPA(Method):
         for name in self.attributes:
             if name not in names:
                 raise ParameterError(f"slppa: `attributes` names '{name}', which is not sensitive")
+        shares = {name: self._shares(name) for name in names}
+        return publish_associated(
+            self.name, table, shares, partial(self._plan, table, names), randomness
+        )
+
+    def _plan(self, table: Table, names: Sequence[str]) -> Plan:
         divided = self._divided(table)
         values = combinations(divided, [table[name] for name in names])
-        return publish_associated(
-            self.name,
-            table,
-            divided,
-            values,
-            {name: self._asked(table, divided, values, name) for name in names},
-            {"tables": len(divided)},
-            randomness,
-        )
+        asked = {name: self._asked(table, divided, values, name) for name in names}
+        return Plan(divided, values, asked)
 
     def _asked(
         self, table: Table, divided: Sequence[Sequence[Column]], values: Values, name: str

@@ -70,9 +70,10 @@ class Histogram:
         np.cumsum(np.bincount(owners, minlength=group_count), out=offsets[1:])
         owners *= width
         codes = np.subtract(keys, owners, out=owners)
-        known = np.zeros(len(codes) + 1, np.int64)
-        np.cumsum(summed * (codes != null_code), out=known[1:])
-        return cls(offsets, codes, summed, known[offsets[1:]] - known[offsets[:-1]])
+        del keys
+        is_missing = codes == null_code
+        known = np.where(is_missing, 0, summed) if is_missing.any() else summed
+        return cls(offsets, codes, summed, _sums(known, offsets))
 
     def equals(self, other: Histogram) -> bool:
         """Return whether two histograms count the same."""
@@ -83,6 +84,15 @@ class Histogram:
             (self.present, other.present),
         )
         return all(np.array_equal(one, two) for one, two in pairs)
+
+
+def _sums(counts: Ints, offsets: Ints) -> Ints:
+    """Return the sum of each group's counts."""
+    if len(counts) and counts.max() == 1 == counts.min():
+        return np.diff(offsets)
+    sums = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=sums[1:])
+    return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])
 
 
 def _is_mostly_one(counts: Ints) -> bool:
@@ -101,10 +111,10 @@ def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
         keys, counts = keys[order], counts[order]
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    if counts is None and is_first.all():
+        return keys, np.ones(len(keys), np.int64)
     starts = np.flatnonzero(is_first)
     if counts is None:
-        if len(starts) == len(keys):
-            return keys, np.ones(len(keys), np.int64)
         ends = np.append(starts[1:], len(keys))
         ends -= starts
         return keys[starts], ends

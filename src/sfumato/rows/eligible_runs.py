@@ -127,7 +127,10 @@ def counts_of_members(values: Values, rows: Ints, offsets: Ints) -> tuple[Ints, 
     widest = int(np.diff(offsets).max(initial=0))
     largest, known = np.zeros((2, len(values.of_row), count), np.int64)
     # all of a row side by side: it is fetched from somewhere else, once
-    shown = np.ascontiguousarray(values.of_row.T)
+    if len(rows) < len(values.of_row[0]):
+        shown, rows = np.ascontiguousarray(values.of_row[:, rows].T), np.arange(len(rows))
+    else:
+        shown = np.ascontiguousarray(values.of_row.T)
     step = max(-(-count // (os.cpu_count() or 1)), 1)
 
     def fill(first: int) -> None:

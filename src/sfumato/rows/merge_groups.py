@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from sfumato.models.model import exact_share
 from sfumato.models.statistics import Ints
@@ -87,7 +88,7 @@ def merge_groups(
     for i, gamma in enumerate(limits.gammas):
         common = largest[tables + i] / np.maximum(known[tables + i], 1)
         used = np.maximum(used, product * common / gamma)
-    order = np.argsort(used + 1e-9 * rng.random(groups.count), kind="stable")
+    order = _ascending_order(used + 1e-9 * rng.random(groups.count))
     fitting = int(np.count_nonzero(used <= 1 + _SLACK))
     members = Members(groups.order, groups.offsets)
     target = _take_in(values, members, order, fitting, tables, limits, new_counter(values))
@@ -96,6 +97,15 @@ def merge_groups(
     number = (np.cumsum(is_used, dtype=np.int32) - 1)[target]
     merged = Groups(number[groups.ids], int(is_used.sum()))
     return Merged(merged, *_counts_of_merged(values, groups, number, largest, known))
+
+
+def _ascending_order(numbers: Reals) -> Ints:
+    """Return the places of the numbers from low to high, of equal ones the first first."""
+    order = pl.Series(numbers).arg_sort().to_numpy().astype(np.int64)
+    found = numbers[order]
+    if (found[1:] == found[:-1]).any():  # rare, and in any order so far
+        return np.argsort(numbers, kind="stable")
+    return order
 
 
 def _counts_of_merged(
