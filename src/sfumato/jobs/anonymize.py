@@ -40,6 +40,7 @@ from sfumato.release.release import FileFormat
 from sfumato.schema import Columns
 from sfumato.schema.headers import about_header
 from sfumato.table import encode
+from sfumato.table.whole import frame_of
 from sfumato.utility import ncp
 from sfumato.utility.ncp import has_ncp
 
@@ -130,6 +131,11 @@ def anonymize(
         del rows
         if not against:
             release = publish(method)
+        suppressed_rows: list[int] = (withheld + 1).tolist()
+        if record_path is not None and release.manifest.suppressed > len(withheld):
+            suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
+        # from here on it counts what columns mean; the memory of their rows serves the audit
+        table = frame_of(table)
         give_back_much()  # what the method worked on
         written = saving(
             release, path, rules, format=format, formula_guard=formula_guard, force=force
@@ -151,9 +157,6 @@ def anonymize(
                     *_about_withheld(len(withheld)),
                     *_about_outliers(release.manifest, len(withheld)),
                 )
-            suppressed_rows: list[int] = (withheld + 1).tolist()
-            if record_path is not None and release.manifest.suppressed > len(withheld):
-                suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
 
             def told() -> RunRecord:
                 return RunRecord(

@@ -91,7 +91,7 @@ def _distinct(ids: Codes, columns: Sequence[Column]) -> _Distinct:
     # one sort of packed keys needs a fraction of the memory of a hash table of rows
     if sum(bits) < _BITS:  # the sign would upset the order
         # keys alone are sorted several times faster than rows by their keys, and say all there is
-        words, counts = _condensed(ascending(_packed_by_bits(parts, bits)))
+        words, counts = _condensed(_packed_by_bits(parts, bits))
         own = int(counts.max(initial=1) - 1).bit_length()
         if sum(bits) + own > _BITS:
             return _Distinct(columns, parts, [*bits, 0], words, None, counts)
@@ -117,11 +117,13 @@ def _packed_by_bits(parts: Sequence[Codes], bits: Sequence[int]) -> Ints:
 
 
 def _condensed(keys: Ints) -> tuple[Ints, Codes]:
-    """Return the distinct ones of sorted keys, and how often each occurs."""
-    if not (keys[1:] == keys[:-1]).any():
-        return keys.copy(), np.ones(1, np.int32)  # one number stands for all
-    starts, counts = _runs(keys)
-    return keys[starts], counts
+    """Return the distinct ones of the keys, and how often each occurs; keys are overwritten."""
+    found = ascending(keys)
+    if not (found[1:] == found[:-1]).any():
+        keys[:] = found  # which cannot be written to
+        return keys, np.ones(1, np.int32)  # one number stands for all
+    starts, counts = _runs(found)
+    return np.take(found, starts, out=keys[: len(starts)], mode="clip"), counts
 
 
 def _runs(keys: Ints) -> tuple[Ints, Codes]:

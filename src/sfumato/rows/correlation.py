@@ -156,29 +156,31 @@ def _lines(
     low = (rows - 1).bit_length()
     bits = np.cumsum([int(each).bit_length() for each in digits.mask])
     ordered = int(np.count_nonzero((bits + low <= _BITS) & (digits.word == 0)))
-    keys = np.zeros(rows, np.int64)
+    lines = Lines(
+        np.zeros((rows, int(digits.word[-1]) + 1), np.int64),
+        np.empty((rows, len(targets)), np.int64),
+    )
+    keys = np.zeros(rows, np.int64) if lines.codes.shape[1] > 1 else lines.codes[:, 0]
     for block in _blocks(rows):
         for column, place in zip(columns[:ordered], range(ordered), strict=True):
             keys[block] <<= int(digits.mask[place]).bit_length()
             keys[block] |= column.codes[block]
         keys[block] <<= low
         keys[block] |= np.arange(block.start, min(block.stop, rows))
-    keys = ascending(keys)
-    order = keys & ((1 << low) - 1)
-    lines = Lines(
-        np.zeros((rows, int(digits.word[-1]) + 1), np.int64),
-        np.empty((rows, len(targets)), np.int64),
-    )
+    found = ascending(keys)
+    order = lines.held[:, 0]
+    np.bitwise_and(found, (1 << low) - 1, out=order)
     values = values_of(targets, order)
     for block in _blocks(rows):
-        codes = lines.codes[block]
+        codes, held = lines.codes[block], lines.held[block]
+        codes[:] = 0
         if ordered:
-            codes[:, 0] = keys[block] >> low << digits.shift[ordered - 1]
+            codes[:, 0] = found[block] >> low << digits.shift[ordered - 1]
         for place in range(ordered, len(columns)):
             own = columns[place].codes[order[block]].astype(np.int64)
             codes[:, digits.word[place]] |= own << digits.shift[place]
-        for place, value in enumerate(values.of_row):
-            lines.held[block, place] = value[block].astype(np.int64) << _VALUE | order[block]
+        held[:] = held[:, :1]
+        held |= values.of_row[:, block].T.astype(np.int64) << _VALUE
     return lines, digits, values, ordered
 
 
@@ -301,10 +303,10 @@ def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: R
             while to > start and codes[to - 1, word] & rest > key:
                 to -= 1
             if to < place:
-                _copy(lines, place, moved, place)
+                _copy(lines, place, moved, 0)
                 for other in range(place, to, -1):
                     _copy(lines, other - 1, lines, other)
-                _copy(moved, place, lines, to)
+                _copy(moved, 0, lines, to)
         return
     merged = 0
     while merged != 1:
@@ -320,14 +322,14 @@ def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: R
                 if two == high or (
                     one < middle and codes[one, word] & rest <= codes[two, word] & rest
                 ):
-                    _copy(lines, one, moved, place)
+                    _copy(lines, one, moved, place - start)
                     one += 1
                 else:
-                    _copy(lines, two, moved, place)
+                    _copy(lines, two, moved, place - start)
                     two += 1
             low = high
         for place in range(start, end):
-            _copy(moved, place, lines, place)
+            _copy(moved, place - start, lines, place)
 
 
 @loop

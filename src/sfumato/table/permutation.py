@@ -57,9 +57,9 @@ def shuffled_by_code(
     >>> shuffled_by_code(np.array([1, 2, 0], np.int32), 2, np.random.default_rng(7)).tolist()
     [2, 0]
     """
-    rows = np.flatnonzero(codes < count)
-    order = permutation(rng, len(rows))
-    return sorted_rows(order if len(rows) == len(codes) else rows[order], codes, count)
+    rows = None if codes.max(initial=-1) < count else np.flatnonzero(codes < count)
+    order = permutation(rng, len(codes if rows is None else rows))
+    return sorted_rows(order if rows is None else rows[order], codes, count)
 
 
 @numba.njit(cache=True, nogil=True)
