@@ -20,7 +20,7 @@ from sfumato.release import TableEntry
 from sfumato.schema.distinct import ascending, count_codes
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK, packed
-from sfumato.table.permutation import permutation, shuffle
+from sfumato.table.permutation import Mix
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -53,7 +53,8 @@ def anatomized_tables(
     with ThreadPoolExecutor(os.cpu_count()) as threads, ThreadPoolExecutor(1) as drawing:
         found = [threads.submit(_distinct, ids, part) for _, part in named]
         # drawn one after the other, so that what is drawn depends on no thread
-        mixed = [drawing.submit(_mixed, each, rng) for each in found]
+        drawn = [drawing.submit(_drawn, each, rng) for each in found]
+        mixed = [threads.submit(_mixed, *each) for each in zip(found, drawn, strict=True)]
         tables = [_table(each.result(), threads) for each in mixed]
     return Published(
         "anatomized",
@@ -135,14 +136,23 @@ def _runs(keys: Ints) -> tuple[Ints, Codes]:
     return starts, np.subtract(ends, starts, dtype=np.int32, casting="unsafe")
 
 
-def _mixed(pending: Future[_Distinct], rng: np.random.Generator) -> _Distinct:
-    """Return the combinations in random order."""
+def _drawn(pending: Future[_Distinct], rng: np.random.Generator) -> Mix:
+    """Return a random order of the combinations."""
     found = pending.result()
-    if found.words is not None and found.counts is None:
-        shuffle(rng, found.words)
+    some = found.rows if found.words is None else found.words
+    assert some is not None
+    return Mix.draw(rng, len(some))
+
+
+def _mixed(pending: Future[_Distinct], drawn: Future[Mix]) -> _Distinct:
+    """Return the combinations in the order that was drawn."""
+    found, mix = pending.result(), drawn.result()
+    if found.counts is None:
+        assert found.words is not None
+        mix.shuffle(found.words)
         return found
-    assert found.counts is not None
-    order = permutation(rng, len(found.counts))
+    order = np.arange(len(found.counts))
+    mix.shuffle(order)
     words, rows = (None if each is None else each[order] for each in (found.words, found.rows))
     return found._replace(words=words, rows=rows, counts=found.counts[order])
 

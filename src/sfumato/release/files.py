@@ -86,24 +86,24 @@ def saving(
             mode = None
             with suppress(OSError):  # a file system without modes
                 mode = close_to_others(folder)
-            written = [
-                threads.submit(
+            written = {
+                entry.name: threads.submit(
                     _write_table,
                     release.tables[entry.name],
                     folder / f"{entry.name}.{format}",
                     formula_guard,
                 )
                 for entry in release.manifest.tables
-            ]
+            }
             try:
                 yield
             except BaseException as error:
                 failure = error
                 threads.shutdown(cancel_futures=True)
                 raise
-            for table in written:
-                table.result()
-            write_manifest(release.manifest, release.hierarchies, folder, format, formula_guard)
+            checksums = {name: table.result() for name, table in written.items()}
+            how = format, formula_guard, checksums
+            write_manifest(release.manifest, release.hierarchies, folder, *how)
             if mode is not None:
                 folder.chmod(mode)
     except OSError as error:
@@ -135,11 +135,13 @@ def load(path: str | os.PathLike[str]) -> Release:
 # Writing
 
 
-def _write_table(table: pa.Table, path: Path, formula_guard: bool) -> None:
+def _write_table(table: pa.Table, path: Path, formula_guard: bool) -> str:
+    """Write a table and return its checksum."""
     if path.suffix == ".csv":
         _write_csv(table, path, formula_guard)
     else:
         _write_parquet(table, path)
+    return checksum(path)
 
 
 def write_part(table: pa.Table, name: str, manifest: Manifest, path: Path) -> None:
@@ -156,12 +158,17 @@ def write_manifest(
     folder: Path,
     format: FileFormat = "parquet",
     formula_guard: bool = True,
+    checksums: Mapping[str, str] | None = None,
 ) -> Manifest:
-    """Write the manifest and hierarchies beside the tables, and return the manifest as written."""
+    """Write the manifest and hierarchies beside the tables, and return the manifest as written.
+
+    `checksums` are those of the tables by name, if they are known.
+    """
     entries = []
     for entry in manifest.tables:
         path = folder / f"{entry.name}.{format}"
-        entries.append(entry.model_copy(update={"file": path.name, "sha256": checksum(path)}))
+        digest = checksum(path) if checksums is None else checksums[entry.name]
+        entries.append(entry.model_copy(update={"file": path.name, "sha256": digest}))
     parameters: dict[str, Any] = {
         key: value
         for key, value in manifest.parameters.items()

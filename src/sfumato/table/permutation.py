@@ -1,21 +1,23 @@
 """A random order of many rows, the very one that NumPy draws, in half of its time.
 
 NumPy swaps rows one by one: it draws a place, waits for the cell from a random place in memory, and
-draws the next. Here a few hundred places are drawn before their cells are swapped, so that the
-machine fetches many cells at a time. What is drawn is the same, word for word.
+draws the next. Here many places are drawn before their cells are swapped, so that the machine
+fetches many cells at a time. What is drawn is the same, word for word.
 """
 
 from __future__ import annotations
 
-import numba
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.compiled import loop
 from sfumato.table.groups import sorted_rows
 
 _FEW = 1 << 18  # rows whose order lies in the cache
 _WORDS = 1 << 16  # drawn at a time
-_AHEAD = 512  # places that are known before their cells are swapped
 _MOST = 1 << 32  # rows beyond which NumPy draws longer words
 
 
@@ -42,11 +44,51 @@ def shuffle(rng: np.random.Generator, cells: npt.NDArray[np.int64]) -> None:
     if not _FEW < len(cells) <= _MOST:
         rng.shuffle(cells)
         return
-    last = len(cells) - 1  # the last place that is not settled
+    last = len(cells) - 1
+    for places in _drawn(rng, len(cells)):
+        last = int(_swap(cells, places, last))
+
+
+class Mix(NamedTuple):
+    """A random order that has been drawn, and can be given to cells by another thread.
+
+    As an order, or as the places with which the cells change from the last one down.
+    """
+
+    order: npt.NDArray[np.int64] | None
+    places: Sequence[npt.NDArray[np.uint32]]
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, count: int) -> Mix:
+        """Return what `shuffle` draws for so many cells.
+
+        >>> cells = np.array([7, 8, 9])
+        >>> Mix.draw(np.random.default_rng(7), 3).shuffle(cells)
+        >>> (cells - 7 == permutation(np.random.default_rng(7), 3)).tolist()
+        [True, True, True]
+        """
+        if not _FEW < count <= _MOST:
+            return cls(rng.permutation(count), ())
+        return cls(None, list(_drawn(rng, count)))
+
+    def shuffle(self, cells: npt.NDArray[np.int64]) -> None:
+        """Put the cells in this order."""
+        if self.order is not None:
+            cells[:] = cells[self.order]
+        last = len(cells) - 1
+        for places in self.places:
+            last = int(_swap(cells, places, last))
+
+
+def _drawn(rng: np.random.Generator, count: int) -> Iterator[npt.NDArray[np.uint32]]:
+    """Yield the places with which the cells change, from the last cell down to the second."""
+    last = count - 1  # the last place that is not settled
     while last:
         # every place takes a word at least, so none is drawn in vain
         words = rng.integers(0, 1 << 32, min(last, _WORDS), np.uint32)
-        last = int(_settle(cells, words, last))
+        found = int(_places(words, last))
+        last -= found
+        yield words[:found]
 
 
 def shuffled_by_code(
@@ -62,29 +104,35 @@ def shuffled_by_code(
     return sorted_rows(order if rows is None else rows[order], codes, count)
 
 
-@numba.njit(cache=True, nogil=True)
-def _settle(cells: npt.NDArray[np.int64], words: npt.NDArray[np.uint32], last: int) -> int:
-    """Swap what stands at the last places with what the words say; return the last place left.
+@loop
+def _places(words: npt.NDArray[np.uint32], last: int) -> int:
+    """Leave the places that the words say, for the last cell and those before; return how many.
 
     A word says a place by as many bits as the last one needs, and nothing if that lies beyond it.
     """
-    places = np.empty(_AHEAD, np.int64)
     bits = 1
     while bits <= last:
         bits *= 2
-    used = 0
-    while used < len(words) and last > 0:
+    found = 0
+    for i in range(len(words)):
+        if last <= 0:
+            break
         if last < bits // 2:
             bits //= 2
-        first, found = last, 0
-        while found < _AHEAD and used < len(words) and last >= bits // 2:
-            place = words[used] & (bits - 1)
-            places[found] = place
-            is_before = place <= last
-            found += is_before
-            last -= is_before
-            used += 1
-        for j in range(found):
-            place = places[j]
-            cells[place], cells[first - j] = cells[first - j], cells[place]
-    return last
+        place = words[i] & (bits - 1)
+        words[found] = place
+        is_before = place <= last
+        found += is_before
+        last -= is_before
+    return found
+
+
+@loop
+def _swap(cells: npt.NDArray[np.int64], places: npt.NDArray[np.uint32], last: int) -> int:
+    """Swap the last cells with those at the places; return the last one left.
+
+    Since the places are known, the machine fetches many cells at a time.
+    """
+    for i in range(len(places)):
+        cells[places[i]], cells[last - i] = cells[last - i], cells[places[i]]
+    return last - len(places)
