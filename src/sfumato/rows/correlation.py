@@ -23,6 +23,7 @@ from sfumato.rows.eligible_runs import (
     new_pile,
     values_of,
 )
+from sfumato.rows.sorting import sort_first
 from sfumato.schema.distinct import ascending
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK
@@ -35,7 +36,8 @@ _BITS = 63  # of a word; its sign is not used
 _VALUE = 32  # the bit from which a word holds a value, and below it the row
 _ROW = (1 << _VALUE) - 1
 _TOSSES = 1 << 16  # drawn at a time
-_FEW = 24  # lines that are sorted one by one
+_FEW = 256  # lines that are sorted by numbers
+_LARGEST = 2**63 - 1
 
 
 def correlation_order(
@@ -85,6 +87,7 @@ def correlation_partition(
     widest = int(digits.width.max())
     room = Room(
         np.empty(widest, np.int64),
+        np.empty(_FEW, np.int64),
         np.empty((table.rows // l + 2, 4), np.int64),
         Lines(*(np.empty_like(each) for each in lines)),
     )
@@ -189,10 +192,14 @@ def _blocks(rows: int) -> Iterator[slice]:
 
 
 class Room(NamedTuple):
-    """Scratch: `starts` of runs, `moved` lines, and `pending` parts: where one starts and ends, the
-    next attribute, and the one up to which its lines are sorted by that and further ones."""
+    """Scratch: `starts` of runs, `keys` and `moved` lines, and `pending` parts.
+
+    Of a part: where it starts and ends, the next attribute, and the one before which its lines are
+    sorted by that and further ones.
+    """
 
     starts: Ints
+    keys: Ints
     pending: Ints
     moved: Lines
 
@@ -293,20 +300,21 @@ def _number(held: Ints, begins: npt.NDArray[np.bool_], ids: Codes) -> int:
 def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: Room) -> None:
     """Sort some of the lines by what a word has in the bits of `rest`; equal ones in any order.
 
-    Runs that are sorted already are merged, two by two: there are few where parts were joined.
+    Few of them by numbers that have their places in them. Of many, runs that are sorted already are
+    merged, two by two: there are few such runs where parts were joined.
     """
-    codes, moved = lines.codes, room.moved
-    if end - start <= _FEW:
-        for place in range(start + 1, end):
-            key = codes[place, word] & rest
-            to = place
-            while to > start and codes[to - 1, word] & rest > key:
-                to -= 1
-            if to < place:
-                _copy(lines, place, moved, 0)
-                for other in range(place, to, -1):
-                    _copy(lines, other - 1, lines, other)
-                _copy(moved, 0, lines, to)
+    codes, keys, moved = lines.codes, room.keys, room.moved
+    low = 0
+    while 1 << low < end - start:
+        low += 1
+    if end - start <= len(keys) and rest <= _LARGEST >> low:
+        for place in range(start, end):
+            keys[place - start] = (codes[place, word] & rest) << low | (place - start)
+        sort_first(keys, end - start)
+        for place in range(start, end):
+            _copy(lines, start + (keys[place - start] & (1 << low) - 1), moved, place - start)
+        for place in range(start, end):
+            _copy(moved, place - start, lines, place)
         return
     merged = 0
     while merged != 1:
