@@ -71,7 +71,8 @@ def mondrian(
     )
     columns = tuple(table.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     order = row_order(table.rows, within, None if strict else rng)
-    working = WorkingRows.of(columns, table, order, exclusions)
+    looked_at = () if book is None else table.sensitive
+    working = WorkingRows.of(columns, table, order, exclusions, looked_at)
     work, layout = working.matrix, working.layout
     axes = axes_of(columns)
     side = np.zeros(table.rows, dtype=np.uint8)

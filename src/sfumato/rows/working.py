@@ -22,6 +22,7 @@ from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.feasible import Known, Sensitive, new_known
 from sfumato.rows.lanes import LANES
 from sfumato.table import Column, Groups, Table
+from sfumato.table.groups import BLOCK
 from sfumato.table.permutation import permutation
 
 Codes = npt.NDArray[np.int32]
@@ -55,15 +56,20 @@ class WorkingRows:
         table: Table,
         order: npt.NDArray[np.int64] | None = None,
         exclusions: Exclusions | None = None,
+        sensitive: Sequence[Column] | None = None,
     ) -> WorkingRows:
-        """Return the working rows of a table, in the given order."""
-        codes = [column.codes for column in (*quasi_identifiers, *table.sensitive)]
+        """Return the working rows of a table, in the given order.
+
+        With `sensitive`, those alone of the sensitive columns.
+        """
+        sensitive = table.sensitive if sensitive is None else sensitive
+        codes = [column.codes for column in (*quasi_identifiers, *sensitive)]
         first = len(quasi_identifiers)
         unit, unit_count, pair_count = -1, 0, 0
         if table.units is not None:
             unit, unit_count = len(codes), table.unit_count
             codes.append(table.units)
-            for column in table.sensitive:
+            for column in sensitive:
                 keys = table.units.astype(np.int64) * (column.null_code + 1) + column.codes
                 _, pair = np.unique(keys, return_inverse=True)
                 codes.append(pair.astype(np.int32))
@@ -80,14 +86,19 @@ class WorkingRows:
         width = len(codes) + 1
         cells = np.empty(table.rows * width + LANES, dtype=np.int32)  # the last row read by lanes
         matrix = cells[: table.rows * width].reshape(table.rows, width)
-        for j, column_codes in enumerate(codes):
-            matrix[:, j] = column_codes if order is None else column_codes[order]
-        matrix[:, -1] = np.arange(table.rows) if order is None else order
-        nulls = np.array([column.null_code for column in table.sensitive], dtype=np.int64)
-        complete = [not (c.codes == c.null_code).any() for c in table.sensitive]
-        layout = Sensitive(
-            first, len(table.sensitive), unit, nulls, np.array(complete, dtype=np.bool_)
-        )
+
+        def fill(start: int) -> None:
+            block = slice(start, min(start + BLOCK, table.rows))
+            rows = np.arange(block.start, block.stop) if order is None else order[block]
+            for j, column_codes in enumerate(codes):
+                matrix[block, j] = column_codes[block if order is None else rows]
+            matrix[block, -1] = rows
+
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(fill, range(0, table.rows, BLOCK)))
+        nulls = np.array([column.null_code for column in sensitive], dtype=np.int64)
+        complete = [not (c.codes == c.null_code).any() for c in sensitive]
+        layout = Sensitive(first, len(sensitive), unit, nulls, np.array(complete, dtype=np.bool_))
         begins = np.zeros(table.rows, dtype=np.bool_)
         told = np.array(telling, dtype=np.int64)
         return cls(matrix, layout, unit_count, pair_count, begins, told, exclusions)
