@@ -16,7 +16,6 @@ from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.rows.eligible_runs import (
     Counter,
     Pile,
-    Tosses,
     Values,
     join_runs,
     new_counter,
@@ -24,6 +23,7 @@ from sfumato.rows.eligible_runs import (
     values_of,
 )
 from sfumato.rows.sorting import sort_first
+from sfumato.rows.words import Words, WordSource
 from sfumato.schema.distinct import ascending
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK
@@ -35,7 +35,6 @@ Ints = npt.NDArray[np.int64]
 _BITS = 63  # of a word; its sign is not used
 _VALUE = 32  # the bit from which a word holds a value, and below it the row
 _ROW = (1 << _VALUE) - 1
-_TOSSES = 1 << 16  # drawn at a time
 _FEW = 256  # lines that are sorted by numbers
 _LARGEST = 2**63 - 1
 
@@ -94,11 +93,11 @@ def correlation_partition(
     counter, pile = new_counter(values), new_pile(values, widest)
     begins, ids = np.zeros(table.rows, np.bool_), np.empty(table.rows, np.int32)
     room.pending[0] = 0, table.rows, 0, ordered
-    height, tosses = 1, Tosses.draw(rng, 0)
+    height, source = 1, WordSource(rng)
     while height:
-        tosses = Tosses.draw(rng, max(_TOSSES, 2 * widest), tosses)
-        how = l, merged == "split", tosses
+        how = l, merged == "split", source.at_least(2 * widest)
         height = int(_partition(lines, digits, height, values, *how, begins, room, counter, pile))
+    source.give_back()
     return Groups(ids, int(_number(lines.held, begins, ids)))
 
 
@@ -212,7 +211,7 @@ def _partition(
     values: Values,
     l: int,  # noqa: E741
     cut_merged: bool,
-    tosses: Tosses,
+    words: Words,
     begins: npt.NDArray[np.bool_],
     room: Room,
     counter: Counter,
@@ -220,12 +219,12 @@ def _partition(
 ) -> int:
     """Sort the lines of pending parts, and mark at which of them a group begins.
 
-    Returns how many parts are pending still, since more tosses may be needed: none when all is
+    Returns how many parts are pending still, since more words may be needed: none when all is
     done. `values` are kept those of the lines in their order.
     """
     attributes = len(digits.width)
     starts, pending = room.starts, room.pending
-    while height > 0 and len(tosses.words) - tosses.used[0] >= 2 * len(starts):
+    while height > 0 and len(words.drawn) - words.used[0] >= 2 * len(starts):
         height -= 1
         start, end = pending[height, 0], pending[height, 1]
         attribute, known = pending[height, 2], pending[height, 3]
@@ -245,7 +244,7 @@ def _partition(
             if runs > 1 or attribute + 1 == attributes:
                 break
             attribute += 1  # eligible it is, and nothing is drawn
-        done = join_runs(values, starts[:runs], end, l, tosses, counter, pile)
+        done = join_runs(values, starts[:runs], end, l, words, counter, pile)
         for i in range(done):
             is_merged = pile.parts[i] > 1
             if attribute + 1 == attributes or (is_merged and not cut_merged):

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sfumato.errors import ParameterError
 from sfumato.measures.compiled import loop
+from sfumato.rows.words import Words, is_tails
 from sfumato.table import Column, Groups
 from sfumato.table.groups import BLOCK
 
@@ -24,7 +25,6 @@ Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 _FEW = 32  # rows of a group, each of which is compared with every other
-_HEADS = 1 << 31  # from here on a word has its highest bit
 _SHORT = 64  # rows of a run that are counted again rather than kept
 
 
@@ -49,24 +49,6 @@ class Counter(NamedTuple):
     length: Ints  # of `found`
     known: Ints  # by attribute: rows that have a value
     largest: Ints  # by attribute: rows that share the commonest
-
-
-class Tosses(NamedTuple):
-    """Tosses of a coin, drawn many at a time: words, the highest bit of each being one.
-
-    `used` has how many were looked at, one number.
-    """
-
-    words: npt.NDArray[np.uint32]
-    used: Ints
-
-    @classmethod
-    def draw(cls, rng: np.random.Generator, count: int, left: Tosses | None = None) -> Tosses:
-        """Return so many more than those that are left."""
-        words = rng.integers(0, 1 << 32, count, np.uint32)
-        if left is not None:
-            words = np.concatenate([left.words[left.used[0] :], words])
-        return cls(words, np.zeros(1, np.int64))
 
 
 class Pile(NamedTuple):
@@ -232,7 +214,7 @@ def join_runs(
     starts: Ints,
     end: int,
     l: int,  # noqa: E741
-    tosses: Tosses,
+    words: Words,
     counter: Counter,
     pile: Pile,
 ) -> int:
@@ -241,7 +223,7 @@ def join_runs(
     Run i holds the rows from `starts[i]` up to the next start or `end`. From left to right, a run
     that is not eligible joins a random neighbour, the one before (with all that it has joined) or
     the one after, until it is. If all rows together are eligible, so is every run in the end. The
-    counter is empty before and after. There must be two tosses a run: each joins one.
+    counter is empty before and after. There must be two words a run: each toss joins one.
 
     The counts of the run at hand, and of the one on top of the pile, are at hand, so that joining
     a small run to a large one before it costs the steps of the small one. Deeper runs keep the
@@ -268,7 +250,7 @@ def join_runs(
                     break
             if done == 0 and run == runs:
                 break  # all rows together: the caller's duty
-            if done > 0 and (run == runs or _tails(tosses)):
+            if done > 0 and (run == runs or is_tails(words)):
                 done -= 1
                 beyond, first = first, pile.start[done]
                 parts += pile.parts[done]
@@ -308,14 +290,6 @@ def join_runs(
         has_top = True
     empty(counter, 1 - side)
     return done
-
-
-@loop
-def _tails(tosses: Tosses) -> bool:
-    """Return the next toss of a coin."""
-    word = tosses.words[tosses.used[0]]
-    tosses.used[0] += 1
-    return bool(word < _HEADS)
 
 
 @loop

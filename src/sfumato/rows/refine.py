@@ -12,7 +12,6 @@ from sfumato.errors import ParameterError
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.eligibility import refuse_infeasible
 from sfumato.rows.eligible_runs import (
-    Tosses,
     join_runs,
     new_counter,
     new_pile,
@@ -22,6 +21,7 @@ from sfumato.rows.eligible_runs import (
 )
 from sfumato.rows.refine_kernel import largest_runs, new_residues, refine_groups
 from sfumato.rows.refine_several import split_unique
+from sfumato.rows.words import WordSource
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import counting_order, packed, sorted_rows
 from sfumato.table.permutation import permutation, shuffled_by_code
@@ -49,8 +49,10 @@ def join_ineligible(
     values = values_of([table[name] for name in sensitive], groups.order)
     pile = new_pile(values, groups.count)
     counter = new_counter(values)
-    tosses = Tosses.draw(rng, 2 * groups.count)
-    done = join_runs(values, groups.offsets[:-1], table.rows, l, tosses, counter, pile)
+    source = WordSource(rng)
+    words = source.at_least(2 * groups.count)
+    done = join_runs(values, groups.offsets[:-1], table.rows, l, words, counter, pile)
+    source.give_back()
     joined = np.repeat(np.arange(done, dtype=np.int32), pile.parts[:done])
     return Groups(joined[groups.ids], done)
 

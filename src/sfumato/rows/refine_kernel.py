@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.measures.compiled import loop
-from sfumato.rows.bucket_rounds import new_rounds, take_rounds
+from sfumato.rows.bucket_rounds import Rounds, new_rounds, take_rounds
+from sfumato.rows.words import Words, WordSource, below
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_SPARE = 64  # words: of a draw, one in billions is thrown away, and another taken
 
 
 class Residues(NamedTuple):
@@ -36,7 +39,24 @@ def new_residues(values: int, rows: int) -> Residues:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+class _Made(NamedTuple):
+    """What comes of groups: each row's block, and the blocks that have rows of one group alone."""
+
+    block_of: Codes
+    first: Ints  # by group: the first of its blocks, and where they end
+    last: Ints
+    blocks: Ints  # how many there are, one number
+
+
+class _Room(NamedTuple):
+    """Scratch for the runs of a group, and for the blocks that a row cannot join."""
+
+    first_rows: Ints
+    lengths: Ints
+    rounds: Rounds
+    taken: Bools
+
+
 def refine_groups(
     codes: Codes,
     offsets: Ints,
@@ -52,37 +72,78 @@ def refine_groups(
     Rows are sorted by group, and by code within a group, in random order within a code;
     `offsets[g]` is where group g starts. No code has more than 1/l of a group.
     """
-    block_of = np.full(len(codes), -1, np.int32)
-    groups = len(offsets) - 1
-    first_block = np.empty(groups, np.int64)  # of those made of rows of one group
-    last_block = np.empty(groups, np.int64)
-    blocks = 0
-    most = 0
-    for group in range(groups):
-        most = max(most, offsets[group + 1] - offsets[group])
-    first_rows, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
-    room = new_rounds(most, most, most)
-    rounds = room.round_of
-    for group in range(groups):
+    groups, most = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
+    made = _Made(
+        np.full(len(codes), -1, np.int32),
+        np.empty(groups, np.int64),
+        np.empty(groups, np.int64),
+        np.zeros(1, np.int64),
+    )
+    room = _Room(
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        new_rounds(most, most, most),
+        np.zeros(most, np.bool_),
+    )
+    source = WordSource(rng)
+    group = 0
+    while group < groups:
+        how = l, pool, source.at_least(most + _SPARE)
+        group = int(_take_rounds(codes, offsets, group, *how, residues, made, room))
+    group = 0
+    while group < groups:
+        words = source.at_least(most + _SPARE)
+        group = int(_place_the_rest(codes, offsets, group, words, made, room.taken))
+    source.give_back()
+    return made.block_of, int(made.blocks[0])
+
+
+@loop
+def _take_rounds(
+    codes: Codes,
+    offsets: Ints,
+    group: int,
+    l: int,  # noqa: E741
+    pool: bool,
+    words: Words,
+    residues: Residues,
+    made: _Made,
+    room: _Room,
+) -> int:
+    """Make blocks of groups from this one on; return the first for which words may not suffice."""
+    first_rows, lengths, rounds = room.first_rows, room.lengths, room.rounds.round_of
+    blocks = made.blocks[0]
+    while group < len(offsets) - 1 and _is_enough(words, offsets, group):
         runs = _runs(codes, offsets[group], offsets[group + 1], first_rows, lengths)
         # in random order: of equally common values, those that are left must not always be the same
-        _shuffle(first_rows, lengths, runs, rng)
-        made = take_rounds(lengths, runs, l, room)
-        first_block[group], last_block[group] = blocks, blocks + made
+        for last in range(runs - 1, 0, -1):
+            other = below(words, last + 1)
+            first_rows[last], first_rows[other] = first_rows[other], first_rows[last]
+            lengths[last], lengths[other] = lengths[other], lengths[last]
+        own = take_rounds(lengths, runs, l, room.rounds)
+        made.first[group], made.last[group] = blocks, blocks + own
         item = 0
         for run in range(runs):
             for row in range(first_rows[run], first_rows[run] + lengths[run]):
                 if rounds[item] >= 0:
-                    block_of[row] = blocks + rounds[item]
+                    made.block_of[row] = blocks + rounds[item]
                 elif pool:
                     _leave(residues, codes[row], row)
                 item += 1
-        blocks += made
+        blocks += own
         while residues.length[0] >= l:
-            _take_round(residues, l, block_of, blocks)
+            _take_round(residues, l, made.block_of, blocks)
             blocks += 1
-    _place_the_rest(codes, offsets, rng, first_block, last_block, block_of)
-    return block_of, blocks
+        group += 1
+    made.blocks[0] = blocks
+    return group
+
+
+@loop
+def _is_enough(words: Words, offsets: Ints, group: int) -> bool:
+    """Return whether there are words for a draw a row of the group, and some to be thrown away."""
+    left = len(words.drawn) - words.used[0]
+    return bool(left >= offsets[group + 1] - offsets[group] + _SPARE)
 
 
 @loop
@@ -98,14 +159,6 @@ def _runs(codes: Codes, start: int, end: int, first_rows: Ints, lengths: Ints) -
     return runs
 
 
-@numba.njit(cache=True, nogil=True)
-def _shuffle(first_rows: Ints, lengths: Ints, runs: int, rng: np.random.Generator) -> None:
-    for last in range(runs - 1, 0, -1):
-        other = rng.integers(0, last + 1)
-        first_rows[last], first_rows[other] = first_rows[other], first_rows[last]
-        lengths[last], lengths[other] = lengths[other], lengths[last]
-
-
 @loop
 def largest_runs(codes: Codes, offsets: Ints, largest: Ints) -> None:
     """Leave for each group the length of its longest run of equal codes."""
@@ -117,7 +170,7 @@ def largest_runs(codes: Codes, offsets: Ints, largest: Ints) -> None:
         largest[group] = most
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _leave(residues: Residues, value: int, row: int) -> None:
     if residues.counts[value] == 0:
         residues.values[residues.length[0]] = value
@@ -127,7 +180,7 @@ def _leave(residues: Residues, value: int, row: int) -> None:
     residues.counts[value] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _take_round(residues: Residues, l: int, block_of: Codes, block: int) -> None:  # noqa: E741
     """Put the latest row of each of the l commonest values that are left into a block.
 
@@ -158,51 +211,42 @@ def _take_round(residues: Residues, l: int, block_of: Codes, block: int) -> None
     residues.length[0] = kept
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _place_the_rest(
-    codes: Codes,
-    offsets: Ints,
-    rng: np.random.Generator,
-    first_block: Ints,
-    last_block: Ints,
-    block_of: Codes,
-) -> None:
+    codes: Codes, offsets: Ints, group: int, words: Words, made: _Made, taken: Bools
+) -> int:
     """Put each row that is left into a random block of its own group that lacks its value.
 
     There is one: a group has as many blocks of its own as its rows divided by l, rounded down, and
-    at most as many rows of a value, of which one is left.
+    at most as many rows of a value, of which one is left. Returns the first group for which words
+    may not suffice.
     """
-    taken = np.zeros(1, np.bool_)
-    for group in range(len(offsets) - 1):
-        blocks = last_block[group] - first_block[group]
+    block_of = made.block_of
+    while group < len(offsets) - 1 and _is_enough(words, offsets, group):
+        first_block, blocks = made.first[group], made.last[group] - made.first[group]
         for row in range(offsets[group], offsets[group + 1]):
             if block_of[row] >= 0:
                 continue
-            if len(taken) < blocks:
-                taken = np.zeros(blocks, np.bool_)
-            taken[:blocks] = False
+            for block in range(blocks):
+                taken[block] = False
             free = blocks
-            for other in _rows_alike(codes, offsets, group, row):
-                block = block_of[other] - first_block[group]
+            # rows with its value lie around it
+            first, last = row, row
+            while first > offsets[group] and codes[first - 1] == codes[row]:
+                first -= 1
+            while last + 1 < offsets[group + 1] and codes[last + 1] == codes[row]:
+                last += 1
+            for other in range(first, last + 1):
+                block = block_of[other] - first_block
                 if 0 <= block < blocks and not taken[block]:
                     taken[block] = True
                     free -= 1
-            choice = rng.integers(0, free)
+            choice = below(words, free)
             for block in range(blocks):
                 if not taken[block]:
                     if choice == 0:
-                        block_of[row] = first_block[group] + block
+                        block_of[row] = first_block + block
                         break
                     choice -= 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _rows_alike(codes: Codes, offsets: Ints, group: int, row: int) -> range:
-    """Return the rows of a group with the value of a row, but for it: they lie around it."""
-    first = row
-    while first > offsets[group] and codes[first - 1] == codes[row]:
-        first -= 1
-    last = row
-    while last + 1 < offsets[group + 1] and codes[last + 1] == codes[row]:
-        last += 1
-    return range(first, last + 1)
+        group += 1
+    return group
