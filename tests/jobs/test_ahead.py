@@ -115,26 +115,32 @@ def test_it_ends_when_whoever_started_it_has_gone():
 
 # in a process of its own, which has compiled nothing else
 _SAME = """
-from sfumato import Merging, Slicing
+from sfumato import LGB, Merging, Slicing
 from sfumato.datasets import census
 from sfumato.datasets.schemas import census_schema
 from sfumato.jobs.first_kernels import compile_kernels
+from sfumato.models.kernels import holds_each, level_each
+from sfumato import audit
 from sfumato.rows.cut_loss import cut_losses, gather_spans
 from sfumato.rows.exclusion_kernels import surely_hold
 from sfumato.rows.feasible import is_whole, sides_hold
 
-method = {method}(l=2)
-kernels = [sides_hold, is_whole, cut_losses, gather_spans]
+from sfumato.rows.local_buckets import _deal_ranges
+
+method = {method}
+kernels = [sides_hold, is_whole, cut_losses, gather_spans, level_each]
 if method.name == "merging":
     kernels.append(surely_hold)
+if method.name == "lgb":
+    kernels = [_deal_ranges, holds_each, level_each]
 compile_kernels(method.name)
 before = [set(kernel.signatures) for kernel in kernels]
 assert all(before)
-method.publish(census(20_000), census_schema())
+audit(method.publish(census(20_000), census_schema()))
 assert [set(kernel.signatures) for kernel in kernels] == before
 """
 
 
-@pytest.mark.parametrize("method", ["Merging", "Slicing"])
+@pytest.mark.parametrize("method", ["Merging(l=2)", "Slicing(l=2)", "LGB(k=5, l=2)"])
 def test_what_is_compiled_is_what_the_method_calls(method):
     subprocess.run([sys.executable, "-c", _SAME.format(method=method)], check=True)

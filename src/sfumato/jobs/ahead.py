@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-# Mondrian under models takes longest to compile; by the stage in which a run comes to it.
-_STAGES = {f"partitioning by {name}": name for name in ("merging", "slicing")}
+# Mondrian takes long to compile, above all under models; by the stage in which a run comes to it.
+_STAGES = {f"partitioning by {name}": name for name in ("lgb", "merging", "slicing")}
 _MODULE = "sfumato.jobs.first_kernels"
 
 

@@ -17,7 +17,7 @@ from sfumato.datasets import census
 from sfumato.datasets.schemas import census_schema
 from sfumato.models import LDiversity
 from sfumato.models.counting import group_statistics
-from sfumato.models.model import rule_book
+from sfumato.models.model import BoundModel, rule_book
 from sfumato.randomness import repeatable
 from sfumato.rows.axes import axes_of
 from sfumato.rows.cut_loss import cut_losses, gather_spans
@@ -26,21 +26,36 @@ from sfumato.rows.exclusion_kernels import Allowance, Held, Missed, surely_hold
 from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.fakes import with_fakes
 from sfumato.rows.feasible import is_whole, sides_hold
+from sfumato.rows.local_buckets import unique_buckets
 from sfumato.rows.mondrian_kernel import new_scratch
 from sfumato.rows.working import WorkingRows
-from sfumato.table import Groups, encode
+from sfumato.table import Groups, Table, encode
 
 _ROWS = 50
 
 
 def compile_kernels(method: str) -> None:
-    """Compile parts of Mondrian as a method calls it, and what comes after it.
+    """Compile what a method needs beside, or after, what its run compiles first."""
+    table = encode(census(_ROWS), census_schema())
+    (hidden,) = table.sensitive
+    bound = bind_to_table(table, [LDiversity(hidden.name, 2, "frequency")])
+    if method == "lgb":
+        whole = Groups(np.zeros(table.rows, np.int32), 1)
+        unique_buckets(hidden.codes, hidden.cardinality, 1, rng=repeatable(0))
+        statistics = group_statistics(table, whole, (hidden.name,))
+        bound[0].levels(statistics)
+        bound[0].holds(statistics)
+    else:
+        _compile_cuts(method, table, bound)
+
+
+def _compile_cuts(method: str, table: Table, bound: tuple[BoundModel, ...]) -> None:
+    """Compile parts of Mondrian under models as a method calls it, and what comes after it.
 
     Checks of models come first: they are a chain, each link of which needs the one before, and the
     longest of all. The run compiles their first link, `holds`, before all else: by the time that it
     is needed here, it mostly lies in the cache.
     """
-    table = encode(census(_ROWS), census_schema())
     columns, (hidden,) = table.quasi_identifiers, table.sensitive
     exclusions = None
     if method == "merging":
@@ -50,7 +65,6 @@ def compile_kernels(method: str) -> None:
     axes, work, layout, known = axes_of(columns), working.matrix, working.layout, working.known()
     scratch = new_scratch(axes, layout, working.unit_count, working.pair_count)
     tally, blocks, losses = scratch.tally, scratch.blocks, scratch.losses
-    bound = bind_to_table(table, [LDiversity(hidden.name, 2, "frequency")])
     book = rule_book(bound, (hidden.name,))
     side = np.zeros(table.rows, np.uint8)
     if known is not None:

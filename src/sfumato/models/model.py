@@ -90,6 +90,8 @@ class BoundModel:
 
     def levels(self, statistics: GroupStatistics) -> Reals:
         """Return the level that every group reaches: a size, an l, a distance, a share."""
+        if self.rule.kind == kernels.K_ANONYMITY:
+            return statistics.sizes.astype(np.float64)
         found: Reals = self._of_groups(kernels.level_each, statistics)
         return found
 
