@@ -13,8 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import refining as oracle
 
+from sfumato.datasets import census, census_schema
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.randomness import Randomness
+from sfumato.rows import correlation, words
 from sfumato.rows.correlation import correlation_partition
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Groups, Table, encode
@@ -302,3 +304,41 @@ def test_an_attribute_that_never_repeats():
     rows = 200_000
     numbers = np.random.Generator(np.random.PCG64(3)).permutation(rows)
     assert check_large(numbers, np.arange(rows) % 11, 3).count > rows / 40
+
+
+# --- however rows are sorted and words are drawn --------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def people() -> Table:
+    return encode(census(4_000), census_schema())
+
+
+@pytest.mark.parametrize("merged", ["split", "final"])
+@pytest.mark.parametrize("ell", [2, 7])
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (correlation, "_BITS", 16),  # several words a line, and few columns sorted ahead
+        (correlation, "_FEW", 0),  # joined parts are sorted by merging runs
+        (words, "_AT_A_TIME", 1),  # no more words than may be needed
+    ],
+)
+def test_groups_do_not_depend_on_how_they_are_found(
+    people, ell, merged, module, name, value, monkeypatch
+):
+    wanted = part(people, ell, sensitive=["salary"], merged=merged)
+    monkeypatch.setattr(module, name, value)
+    found = part(people, ell, sensitive=["salary"], merged=merged)
+    assert found.count == wanted.count
+    assert np.array_equal(found.ids, wanted.ids)
+
+
+def test_no_more_is_drawn_than_tosses(people):
+    ours, theirs = (Randomness.test(4).generator("partition") for _ in range(2))
+    correlation_partition(people, ["salary"], 3, rng=ours)
+    drawn = ours.integers(0, 1 << 32, 4, np.uint32)
+    # what comes next in the stream comes after some toss
+    stream = theirs.integers(0, 1 << 32, 20_000, np.uint32)
+    places = np.flatnonzero(stream == drawn[0])
+    assert any(np.array_equal(stream[place : place + 4], drawn) for place in places)

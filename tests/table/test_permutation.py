@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.randomness import Randomness
-from sfumato.table.permutation import _FEW, permutation, shuffled_by_code
+from sfumato.table.permutation import _FEW, Mix, permutation, shuffle, shuffled_by_code
 
 
 def generators(seed: int) -> list[np.random.Generator]:
@@ -27,6 +27,23 @@ def test_an_order_is_the_one_that_numpy_draws_and_leaves_the_generator_as_it_doe
     assert ours.integers(0, 1 << 32, dtype=np.uint32) == theirs.integers(
         0, 1 << 32, dtype=np.uint32
     )
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, _FEW, _FEW + 1, 2 * _FEW, 700_001])
+@pytest.mark.parametrize("kind", [0, 1])
+def test_cells_are_put_in_that_order_at_once_or_later(count, kind):
+    ours, theirs = generators(12)[kind], generators(12)[kind]
+    cells = np.arange(count) * 3
+    orders = [theirs.permutation(count) for _ in range(3)]
+    at_once = cells.copy()
+    shuffle(ours, at_once)
+    mixes = [Mix.draw(ours, count) for _ in range(2)]
+    later = [cells.copy() for _ in mixes]
+    for mix, own in reversed(list(zip(mixes, later, strict=True))):
+        mix.shuffle(own)
+    for found, order in zip([at_once, *later], orders, strict=True):
+        assert np.array_equal(found, cells[order])
+    assert ours.integers(0, 1 << 62) == theirs.integers(0, 1 << 62)
 
 
 @pytest.mark.parametrize(("rows", "cores"), [(9, 2), (400_000, None), (400_000, 2), (400_000, 5)])

@@ -39,6 +39,7 @@ from sfumato.schema.unfolding import refuse_unfolding
 
 # So few that the texts of the sets in them stay far below Arrow's limit of 2 GiB.
 _ROWS_OF_SETS = 1 << 18
+_CELLS_AT_A_TIME = 1 << 20  # of a column: a tenth quicker than a thousand, for the same bytes
 _ID_ENCODING = "DELTA_BINARY_PACKED"  # ids are too many to be coded by a dictionary
 
 
@@ -198,6 +199,7 @@ def _write_parquet(table: pa.Table, path: Path) -> None:
     # Without the smallest and largest values of columns: they take as long as all else, serve
     # nobody where rows stand at random, and would be one thing more that files tell.
     how: dict[str, Any] = {"compression": "zstd", "write_statistics": False}
+    how["write_batch_size"] = _CELLS_AT_A_TIME
     with path.open("xb") as sink:
         if plain == table.schema:
             ids = [name for name in table.column_names if is_id(name)]

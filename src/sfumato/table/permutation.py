@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop
 from sfumato.table.groups import sorted_rows
 
 _FEW = 1 << 18  # rows whose order lies in the cache
@@ -104,7 +104,7 @@ def shuffled_by_code(
     return sorted_rows(order if rows is None else rows[order], codes, count)
 
 
-@loop
+@numba.njit(cache=True, nogil=True)
 def _places(words: npt.NDArray[np.uint32], last: int) -> int:
     """Leave the places that the words say, for the last cell and those before; return how many.
 
@@ -127,7 +127,7 @@ def _places(words: npt.NDArray[np.uint32], last: int) -> int:
     return found
 
 
-@loop
+@numba.njit(cache=True, nogil=True)
 def _swap(cells: npt.NDArray[np.int64], places: npt.NDArray[np.uint32], last: int) -> int:
     """Swap the last cells with those at the places; return the last one left.
 
