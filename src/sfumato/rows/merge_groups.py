@@ -82,14 +82,11 @@ def merge_groups(
     tables = len(values.of_row) - len(limits.gammas)
     limits = Limits(float(exact_share(limits.alpha)), limits.gammas)
     largest, known = counts_by_group(values, groups)
-    shares = largest[:tables] / groups.sizes
-    product = shares.prod(axis=0)
-    used = shares.max(axis=0) / limits.alpha
-    for i, gamma in enumerate(limits.gammas):
-        common = largest[tables + i] / np.maximum(known[tables + i], 1)
-        used = np.maximum(used, product * common / gamma)
-    order = _ascending_order(used + 1e-9 * rng.random(groups.count))
+    used = _used(largest, known, groups.sizes, limits)
     fitting = int(np.count_nonzero(used <= 1 + _SLACK))
+    used += 1e-9 * rng.random(groups.count)
+    order = _ascending_order(used)
+    del used
     members = Members(groups.order, groups.offsets)
     target = _take_in(values, members, order, fitting, tables, limits, new_counter(values))
     is_used = np.zeros(groups.count, np.bool_)
@@ -97,6 +94,18 @@ def merge_groups(
     number = (np.cumsum(is_used, dtype=np.int32) - 1)[target]
     merged = Groups(number[groups.ids], int(is_used.sum()))
     return Merged(merged, *_counts_of_merged(values, groups, number, largest, known))
+
+
+def _used(largest: Ints, known: Ints, sizes: Ints, limits: Limits) -> Reals:
+    """Return what each group uses of its limits: above 1, it exceeds one of them."""
+    tables = len(largest) - len(limits.gammas)
+    shares = largest[:tables] / sizes
+    product = shares.prod(axis=0)
+    used: Reals = shares.max(axis=0) / limits.alpha
+    for i, gamma in enumerate(limits.gammas):
+        common = largest[tables + i] / np.maximum(known[tables + i], 1)
+        used = np.maximum(used, product * common / gamma)
+    return used
 
 
 def _ascending_order(numbers: Reals) -> Ints:
