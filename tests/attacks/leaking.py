@@ -82,6 +82,9 @@ class _InOrder:
     def permutation(self, x: Any) -> Any:
         return np.arange(x) if isinstance(x, int | np.integer) else np.asarray(x)
 
+    def shuffle(self, x: Any) -> None:
+        """Do nothing."""
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._rng, name)
 
