@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod, sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -92,13 +91,15 @@ def _step(
 ) -> tuple[Reals, float]:
     """Return the table after one step of equation 26, and the log-likelihood before it."""
     expected = _applied(mixing, table)
-    # nothing is expected only where no record can be
-    possible: Any = expected > 0
-    if possible.all():
-        possible = True  # which is quicker than to look at every cell's
-    logs = np.log(expected, out=np.zeros_like(expected), where=possible)
-    likelihood = _dot(counts, logs)
-    ratio = np.divide(counts, expected, out=expected, where=possible)
+    if np.minimum.reduce(expected, axis=None) > 0:
+        likelihood = _dot(counts, np.log(expected))
+        ratio = np.divide(counts, expected, out=expected)
+    else:
+        # nothing is expected only where no record can be
+        possible = expected > 0
+        logs = np.log(expected, out=np.zeros_like(expected), where=possible)
+        likelihood = _dot(counts, logs)
+        ratio = np.divide(counts, expected, out=expected, where=possible)
     after = _applied(mixing, ratio)
     after *= table
     return after, likelihood
@@ -121,8 +122,9 @@ def _extrapolated(table: Reals, first: Reals, second: Reals, *, most: float) -> 
     far += bend
     # a cell at 0 would stay there for good
     np.maximum(far, second * _LEFT, out=far)
-    far[far < _NOTHING] = 0
-    far *= second.sum() / far.sum()
+    if np.minimum.reduce(far, axis=None) < _NOTHING:
+        far[far < _NOTHING] = 0
+    far *= np.add.reduce(second, axis=None) / np.add.reduce(far, axis=None)
     return far, reach
 
 
