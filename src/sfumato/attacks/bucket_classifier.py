@@ -80,6 +80,12 @@ class Classifier:
         found /= np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return found
 
+    def balance(self, eyes: Adversary, rows: Ints) -> None:
+        """Find the factors of the buckets that some people may be in: all at once, since threads
+        take longer to start than a few buckets do."""
+        for _, fits in eyes.fits_in_parts(eyes.kinds(rows)[0]):
+            self._balance(fits.group)
+
     def _balance(self, groups: Ints) -> None:
         """Find the factors of the buckets that people of some groups are in."""
         units = self.lessons.units_of(np.unique(groups))

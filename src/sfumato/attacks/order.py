@@ -74,23 +74,57 @@ def told_best(hits: npt.ArrayLike, chances: npt.ArrayLike, rng: np.random.Genera
     >>> told_best([[0.0] * 80, [1.0] * 80], [[0.5] * 80, [0.5] * 80], rng).success.share
     1.0
     """
-    right, chance = np.atleast_2d(np.asarray(hits, np.float64)), np.asarray(chances, np.float64)
-    chance = np.broadcast_to(np.atleast_2d(chance), right.shape)
+    right = np.atleast_2d(np.asarray(hits, np.float64))
+    chance = np.broadcast_to(np.atleast_2d(np.asarray(chances, np.float64)), right.shape)
     known = ~np.isnan(right) & ~np.isnan(chance)
-    gain = np.where(known, right - chance, 0.0)
-    spread = np.where(known, chance * (1 - chance), 0.0)
-    halves = _halves(right.shape[1], rng)
+    ways = []
+    for own, by_chance, has in zip(right, chance, known, strict=True):
+        place = np.flatnonzero(has)
+        ways.append(Tries(place, own[place], by_chance[place]))
+    return best_of(ways, right.shape[1], rng)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tries:
+    """One way to guess: at which things it was tried, how it went, and what chance would do."""
+
+    place: Ints
+    hits: Reals
+    chances: Reals
+
+
+def best_of(ways: Sequence[Tries], count: int, rng: np.random.Generator) -> Trained:
+    """Return the same as `told_best`, of ways that were tried at few of so many things."""
+    halves = _halves(count, rng)
+    in_first = np.empty(count, np.bool_)
+    at = np.empty(count, np.int64)
+    for half, is_first in zip(halves, (True, False), strict=True):
+        in_first[half] = is_first
+        at[half] = np.arange(len(half))
     found, expected, tried = 0.0, 0.0, 0
-    for train, test in (halves, halves[::-1]):
-        if not len(train) or not len(right):
+    for train, is_first in zip(halves, (True, False), strict=True):
+        if not len(train) or not ways:
             continue
-        score = gain[:, train].sum(axis=1) / np.sqrt(spread[:, train].sum(axis=1) + 1)
-        line = int(np.argmax(score))
-        own = test[known[line, test]]
-        found += float(right[line, own].sum())
-        expected += float(chance[line, own].sum())
-        tried += len(own)
+        scores = []
+        # what was not tried adds nothing; things are added up in the order in which they were drawn
+        gain, spread = np.zeros(len(train)), np.zeros(len(train))
+        for way in ways:
+            own = in_first[way.place] == is_first
+            where, chance = at[way.place[own]], way.chances[own]
+            gain[where], spread[where] = way.hits[own] - chance, chance * (1 - chance)
+            scores.append(_added_up(gain) / np.sqrt(_added_up(spread) + 1))
+            gain[where] = spread[where] = 0.0
+        best = ways[int(np.argmax(scores))]
+        tested = np.flatnonzero(in_first[best.place] != is_first)
+        tested = tested[np.argsort(at[best.place[tested]])]
+        found += float(best.hits[tested].sum())
+        expected += float(best.chances[tested].sum())
+        tried += len(tested)
     return Trained(Rate(found, tried), Rate(expected, tried))
+
+
+def _added_up(values: Reals) -> float:
+    return float(np.add.accumulate(values)[-1])
 
 
 def _ranked(values: Reals) -> Reals:
