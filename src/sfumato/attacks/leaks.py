@@ -63,7 +63,8 @@ def leaks(
         *_sorted_rows(release, columns, sample, rng),
     ]
     if release.manifest.layout == "sets":
-        found += set_leaks(release, original, sample, rng)
+        known = adversary if isinstance(adversary, SetAdversary) else None
+        found += set_leaks(release, original, sample, rng, known)
     elif is_randomised(release.manifest):
         eyes = TransitionAdversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
         found += transition_leaks(eyes, sample, rng)
