@@ -197,9 +197,12 @@ def _ratios(lessons: Lessons, tally: Reals) -> Reals:
         people, values = own.sum(axis=0), own.sum(axis=1, keepdims=True)
         share = people / max(people.sum(), np.finfo(float).tiny)
         added = max(int((people > 0).sum()), 1)
-        relative = np.divide(own, share, out=np.zeros_like(own), where=share > 0)
-        found = (relative + added) / (values + added)
-        ratio[:, features.first : features.last] = np.where(share > 0, found, 1.0)
+        with np.errstate(invalid="ignore"):  # of categories that nobody has
+            found = own / share
+        found += added
+        found /= values + added
+        found[:, share <= 0] = 1.0
+        ratio[:, features.first : features.last] = found
     return ratio
 
 
