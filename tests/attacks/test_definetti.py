@@ -99,6 +99,21 @@ def test_it_is_the_literal_one(maker, blocks, tables, seed):
     assert outcome.sample == outcome.population == 40
 
 
+@pytest.mark.parametrize("blocks", [[QUASI], [("a0",), ("a1", "a2")]])
+def test_it_is_the_literal_one_in_buckets_of_many_values(blocks):
+    """Loops take four values at a time, and then the rest."""
+    table = people(80, 0.6, values=12, seed=4)
+    eyes = adversary(sf.Slicing(l=5, columns=blocks), table)
+    groups = buckets_of(eyes.release, blocks, ["records"] * len(blocks))
+    assert any(len(set(group.values)) > 4 for group in groups)
+    learned = oracle.learn(groups)
+    expected = []
+    for person in table.to_pylist():
+        own = [tuple(person[name] for name in names) for names in blocks]
+        expected.append(oracle.in_groups(learned, groups, lambda b, row, own=own: row == own[b]))
+    assert_equal(sharpened(eyes), expected)
+
+
 def test_it_is_the_literal_one_in_buckets_of_several_groups():
     codes = rng(3).integers(0, 6, (2, 60))
     table = pa.table({"a0": codes[0] * 10, "a1": codes[1], "secret": np.char.mod("v%d", codes[0])})

@@ -11,8 +11,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.leaks import leaks
-from sfumato.attacks.order import told_best, told_order
+from sfumato.attacks.order import Tries, best_of, told_best, told_order
 from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.randomness import Randomness, repeatable
 from sfumato.release import Release
 
@@ -79,6 +80,39 @@ def test_the_same_seed_finds_the_same():
         [each.to_dict() for each in leaks(release, DATA, rng=repeatable(4))] for _ in range(2)
     )
     assert first == again
+
+
+def test_leaks_of_sets_are_the_same_for_who_has_read_the_release_before():
+    release = published("sensitive-qid")
+    eyes = SetAdversary.of(release, DATA, sample=50, rng=repeatable(1))
+    first, again = (
+        [each.to_dict() for each in leaks(release, DATA, adversary=known, rng=repeatable(4))]
+        for known in (None, eyes)
+    )
+    assert first == again
+
+
+def test_tries_at_few_things_are_those_at_all_without_the_others():
+    rng = np.random.default_rng(5)
+    hits, chances = rng.random((6, 900)), rng.random((6, 900)) / 2
+    hits[rng.random(hits.shape) < 0.9] = np.nan
+    places = [np.flatnonzero(~np.isnan(line)) for line in hits]
+    ways = [
+        Tries(place, line[place], chance[place])
+        for place, line, chance in zip(places, hits, chances, strict=True)
+    ]
+    expected = told_best(hits, chances, repeatable(3))
+    assert best_of(ways, 900, repeatable(3)) == expected
+    halves = np.split(repeatable(3).permutation(900), 2)
+    known, right, tried = ~np.isnan(hits), 0.0, 0
+    for train, test in (halves, halves[::-1]):
+        gain = np.nansum((hits - chances)[:, train], axis=1)
+        spread = (chances * (1 - chances) * known)[:, train].sum(axis=1)
+        line = int(np.argmax(gain / np.sqrt(spread + 1)))
+        right += float(np.nansum(hits[line, test]))
+        tried += int(known[line, test].sum())
+    assert expected.success.hits == pytest.approx(right)
+    assert expected.success.tried == tried
 
 
 # --- planted leaks --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ Bounds rest on what is certain: an exact cell, and a set that surely holds its r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import product
 from math import sqrt
@@ -42,6 +42,8 @@ from sfumato.release.set_columns import code_type
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+_MOST_KEPT = 8  # parts of questions whose levels are kept
+
 
 class SetAnswers:
     """A release of sets, read column by column as questions need them."""
@@ -51,6 +53,7 @@ class SetAnswers:
         self._release = release
         self._domains = SetDomains(release.manifest)
         self._columns: dict[str, SetColumn] = {}
+        self._kept: dict[Hashable, tuple[list[Way], Levels]] = {}
 
     def answer(self, aggregate: Aggregate, predicate: Predicate | None) -> Estimate:
         """Return the estimate and bounds of an aggregate over the rows that satisfy a predicate."""
@@ -105,12 +108,27 @@ class SetAnswers:
             parts.setdefault(part.place, []).append(part)
         # only by its region is it known which numbers of a range are added up
         cut = [name for name in summed if self._domains.is_binned(name)]
-        ways_of = {place: self._ways(place, own, cut) for place, own in parts.items()}
-        several = [
-            Levels.of(self._read(place), own, ways_of[place]) for place, own in parts.items()
-        ]
-        first = next(iter(ways_of.values())) if summed else []
-        return SetQuestion(tree, several, self._rows, first, is_sum=bool(summed))
+        told = [self._told(place, own, cut) for place, own in parts.items()]
+        first = told[0][0] if summed else []
+        levels = [own for _, own in told]
+        return SetQuestion(tree, levels, self._rows, first, is_sum=bool(summed))
+
+    def _told(
+        self, place: str, parts: Sequence[Part], cut: Sequence[str]
+    ) -> tuple[list[Way], Levels]:
+        """Return what the values of a domain tell of parts.
+
+        The last few are kept: an average is asked for by several questions with the same parts.
+        """
+        own = tuple(name for name in cut if self._domains.column_of[name] == place)
+        # texts as well, since to Python TRUE equals 1
+        key = place, own, tuple(parts), tuple(str(part.predicate) for part in parts)
+        if key not in self._kept:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            ways_of = self._ways(place, parts, own)
+            self._kept[key] = ways_of, Levels.of(self._read(place), parts, ways_of)
+        return self._kept[key]
 
     def _ways(self, place: str, parts: Sequence[Part], cut: Sequence[str]) -> list[Way]:
         """Return in which ways the parts are true of the values of a domain."""

@@ -91,11 +91,15 @@ def _step(
 ) -> tuple[Reals, float]:
     """Return the table after one step of equation 26, and the log-likelihood before it."""
     expected = _applied(mixing, table)
-    # nothing is expected only where no record can be
-    possible = expected > 0
-    logs = np.log(expected, out=np.zeros_like(expected), where=possible)
-    likelihood = _dot(counts, logs)
-    ratio = np.divide(counts, expected, out=expected, where=possible)
+    if np.minimum.reduce(expected, axis=None) > 0:
+        likelihood = _dot(counts, np.log(expected))
+        ratio = np.divide(counts, expected, out=expected)
+    else:
+        # nothing is expected only where no record can be
+        possible = expected > 0
+        logs = np.log(expected, out=np.zeros_like(expected), where=possible)
+        likelihood = _dot(counts, logs)
+        ratio = np.divide(counts, expected, out=expected, where=possible)
     after = _applied(mixing, ratio)
     after *= table
     return after, likelihood
@@ -118,13 +122,15 @@ def _extrapolated(table: Reals, first: Reals, second: Reals, *, most: float) -> 
     far += bend
     # a cell at 0 would stay there for good
     np.maximum(far, second * _LEFT, out=far)
-    far[far < _NOTHING] = 0
-    far *= second.sum() / far.sum()
+    if np.minimum.reduce(far, axis=None) < _NOTHING:
+        far[far < _NOTHING] = 0
+    far *= np.add.reduce(second, axis=None) / np.add.reduce(far, axis=None)
     return far, reach
 
 
 def _distance(one: Reals, other: Reals) -> float:
-    return float(np.abs(one - other).sum())
+    moved = one - other
+    return float(np.add.reduce(np.abs(moved, out=moved), axis=None))
 
 
 def inverse(axes: Sequence[Axis], counts: Reals) -> tuple[Reals, Reals]:
@@ -185,16 +191,14 @@ def random(sizes: tuple[int, ...], rows: int, rng: np.random.Generator) -> Reals
 
 def _applied(factors: Sequence[tuple[float, float]], table: Reals) -> Reals:
     """Return (a·I + b·11ᵀ) ⊗ … applied to a table, (a, b) being the factors of an axis."""
-    out = table.copy()
+    # tables are small, and there are thousands of steps: what stands around `add` takes longer
     for place, (alone, spread) in enumerate(factors):
-        if spread == 0:
-            out *= alone
-            continue
-        sums = out.sum(axis=place, keepdims=True)
-        sums *= spread
-        out *= alone
-        out += sums
-    return out
+        sums = np.add.reduce(table, axis=place, keepdims=True) if spread else None
+        table = np.multiply(table, alone, out=table if place else None)
+        if sums is not None:
+            sums *= spread
+            table += sums
+    return table
 
 
 def _dot(one: Reals, other: Reals) -> float:
@@ -202,4 +206,4 @@ def _dot(one: Reals, other: Reals) -> float:
 
     Not by BLAS, which wakes threads for large tables: they take longer to meet than the sum does.
     """
-    return float((one * other).sum())
+    return float(np.add.reduce(one * other, axis=None))

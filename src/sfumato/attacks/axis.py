@@ -164,22 +164,22 @@ class Axis:
         self._places(list(dict.fromkeys(texts)), release.entry.dtype)
 
     def _stretches(self, release: Published, cells: Iterable[Cell]) -> _Stretches:
-        entry = release.entry
+        entry, dtype = release.entry, release.entry.dtype
         found = _Stretches()
         order = self._order(entry)
         for cell in cells:
             match cell:
                 case Exact(text):
-                    self._add_values(found, (text,), entry)
+                    self._add_values(found, (text,), dtype)
                     found.close()
                 case Null():
                     found.close(null=True)
                 case ValueSet(texts, with_null):
-                    self._add_values(found, texts, entry)
+                    self._add_values(found, texts, dtype)
                     found.close(with_null)
                 case Range(low, high, with_null):
-                    ends = self._place(low, entry.dtype), self._place(high, entry.dtype)
-                    if entry.kind is Kind.NUMERIC and is_number(entry.dtype):
+                    ends = self._place(low, dtype), self._place(high, dtype)
+                    if entry.kind is Kind.NUMERIC and is_number(dtype):
                         found.add(ends[0], ends[1])
                     else:
                         self._add_ordinal(found, order, ends, entry)
@@ -195,15 +195,16 @@ class Axis:
         found.close(null=True)
         return found
 
-    def _add_values(self, found: _Stretches, texts: Sequence[str], entry: AttributeEntry) -> None:
+    def _add_values(self, found: _Stretches, texts: Sequence[str], dtype: pa.DataType) -> None:
         for text in texts:
-            key = self._place(text, entry.dtype)
+            key = self._place(text, dtype)
             found.add(key, key)
 
     def _order(self, entry: AttributeEntry) -> dict[Key, int]:
         if entry.kind is not Kind.ORDINAL or not isinstance(entry.domain, tuple):
             return {}
-        return {self._place(text, entry.dtype): i for i, text in enumerate(entry.listed)}
+        dtype = entry.dtype
+        return {self._place(text, dtype): i for i, text in enumerate(entry.listed)}
 
     def _add_ordinal(
         self,

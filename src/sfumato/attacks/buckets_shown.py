@@ -153,12 +153,13 @@ class Lessons:
         cells, categories = np.full((rows[-1], width), -1), np.zeros((rows[-1], width), np.int64)
         base = np.cumsum([0, *(each.reach.count for each in features)])
         of_block = np.repeat(np.arange(len(blocks)), np.diff(rows))
+        category = np.concatenate([each.category for each in features])
         for at, block in enumerate(blocks):
-            part = slice(rows[at], rows[at + 1])
-            for column, name in enumerate(block.names):
-                columns[at, column] = place[name]
-                cells[part, column] = base[place[name]] + block.cells[:, column]
-                categories[part, column] = features[place[name]].category[block.cells[:, column]]
+            own = [place[name] for name in block.names]
+            columns[at, : len(own)] = own
+            part = slice(rows[at], rows[at + 1]), slice(len(own))
+            np.add(block.cells, base[own], out=cells[part])
+            categories[part] = category[cells[part]]
         edges = np.arange(eyes.view.groups + 1)
         start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]
         units = len(told.start) - 1

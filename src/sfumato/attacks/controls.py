@@ -34,6 +34,7 @@ _CLASSES = 50  # of numbers
 _IN_CLASS = 8  # rows of a class, at least
 _PAIRS = 24  # pairs of attributes by which secrets are found, at most
 _LOOKED_AT = 200_000  # rows that are crossed at most
+_FEW_KEYS = 1 << 16  # that are looked up in a table of all that there could be
 _DRAWS = 4  # until a row is found that is neither parent
 
 
@@ -108,11 +109,14 @@ def _alike(classes: Ints, made: Ints, parents: Ints, rng: np.random.Generator) -
 
 def _like(keys: Ints, wanted: Ints, parents: Ints, rng: np.random.Generator) -> Ints:
     """Return a random row with each wanted key that is none of the parents, -1 where none is."""
-    may = np.flatnonzero(np.isin(keys, wanted))
-    order = may[np.argsort(keys[may], kind="stable")]
-    ordered = keys[order]
-    low = np.searchsorted(ordered, wanted, "left")
-    size = np.searchsorted(ordered, wanted, "right") - low
+    asked, of = np.unique(wanted, return_inverse=True)
+    place = _places(keys, asked)
+    may = np.flatnonzero(place >= 0)
+    # there are few people, and numpy sorts short numbers in no time
+    place = place[may].astype(np.uint16 if len(asked) < 1 << 16 else np.int64)
+    order = may[np.argsort(place, kind="stable")]
+    sizes = np.bincount(place, minlength=len(asked))
+    low, size = (np.cumsum(sizes) - sizes)[of], sizes[of]
     found = np.full(len(wanted), -1)
     for _ in range(_DRAWS):
         open_ = np.flatnonzero((found < 0) & (size > 0))
@@ -120,6 +124,17 @@ def _like(keys: Ints, wanted: Ints, parents: Ints, rng: np.random.Generator) -> 
         free = (parents[open_] != drawn[:, None]).all(axis=1)
         found[open_[free]] = drawn[free]
     return found
+
+
+def _places(keys: Ints, asked: Ints) -> Ints:
+    """Return where each key stands among some ascending ones, -1 where it does not."""
+    span = int(keys.max(initial=0)) + 1
+    if span <= max(len(keys), _FEW_KEYS):
+        found = np.full(span, -1)
+        found[asked] = np.arange(len(asked))
+        return found[keys]
+    place = np.minimum(np.searchsorted(asked, keys), max(len(asked) - 1, 0))
+    return np.where(asked[place] == keys, place, -1) if len(asked) else np.full(len(keys), -1)
 
 
 def _classes(table: pa.Table, name: str) -> Ints:

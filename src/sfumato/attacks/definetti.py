@@ -110,6 +110,7 @@ def _seen(eyes: Adversary, secret: Secret, classifier: Classifier, rows: Ints) -
     prior, truth = eyes.prior(secret), eyes.truth(rows, secret)
     columns: dict[str, list[npt.NDArray[np.generic]]] = {each: [] for each in _Seen.__slots__}
     by_cells, by_prior = classifier.alone(eyes, rows), guessed_prior(prior)
+    classifier.balance(eyes, rows)
     for part in parts(len(rows), secret.count):
         own = truth[part]
         sharp = classifier.sharpened(eyes, rows[part])

@@ -89,6 +89,10 @@ class Room(NamedTuple):
     likely: Reals
 
 
+# Sums over people keep their order, and every step of one waits for the last: so loops over people
+# take four values at a time, whose sums do not wait for each other.
+
+
 @loop
 def _fill_likely(
     begin: int, count: int, shown: Shown, buckets: Buckets, ratio: Reals, value: Ints, room: Room
@@ -101,7 +105,24 @@ def _fill_likely(
         combination = buckets.combination[entry]
         for at in range(lines.shape[1]):
             lines[i, at] = shown.categories[combination, at]
-    for place in range(len(value)):
+    fours = len(value) - len(value) % 4
+    for place in range(0, fours, 4):
+        a, b = ratio[value[place]], ratio[value[place + 1]]
+        c, d = ratio[value[place + 2]], ratio[value[place + 3]]
+        to = place * count
+        for i in range(count):
+            p = q = r = s = 1.0
+            for at in range(lines.shape[1]):
+                category = lines[i, at]
+                p *= a[category]
+                q *= b[category]
+                r *= c[category]
+                s *= d[category]
+            likely[to + i] = p
+            likely[to + count + i] = q
+            likely[to + 2 * count + i] = r
+            likely[to + 3 * count + i] = s
+    for place in range(fours, len(value)):
         own, row = ratio[value[place]], likely[place * count : (place + 1) * count]
         for i in range(count):
             product = 1.0
@@ -125,6 +146,64 @@ def _share_out(count: int, factor: Reals, room: Room) -> None:
 
 
 @loop
+def _add_people(count: int, factor: Reals, room: Room) -> None:
+    """Add up how many of some people have each value (`room.sums`)."""
+    sums, chance, likely = room.sums, room.chance, room.likely
+    fours = len(factor) - len(factor) % 4
+    for place in range(0, fours, 4):
+        to = place * count
+        a, b = likely[to : to + count], likely[to + count : to + 2 * count]
+        c, d = likely[to + 2 * count : to + 3 * count], likely[to + 3 * count : to + 4 * count]
+        p = q = r = s = 0.0
+        for i in range(count):
+            own = chance[i]
+            p += a[i] * own
+            q += b[i] * own
+            r += c[i] * own
+            s += d[i] * own
+        sums[place] += p * factor[place]
+        sums[place + 1] += q * factor[place + 1]
+        sums[place + 2] += r * factor[place + 2]
+        sums[place + 3] += s * factor[place + 3]
+    for place in range(fours, len(factor)):
+        row = likely[place * count : (place + 1) * count]
+        total = 0.0
+        for i in range(count):
+            total += row[i] * chance[i]
+        sums[place] += total * factor[place]
+
+
+@loop
+def _add_categories(count: int, value: Ints, factor: Reals, tally: Reals, room: Room) -> None:
+    """Add to `tally` how many of some people have each value with each category."""
+    chance, likely, lines = room.chance, room.likely, room.lines
+    fours = len(factor) - len(factor) % 4
+    for place in range(0, fours, 4):
+        to = place * count
+        a, b = tally[value[place]], tally[value[place + 1]]
+        c, d = tally[value[place + 2]], tally[value[place + 3]]
+        for i in range(count):
+            own = chance[i]
+            p = likely[to + i] * own * factor[place]
+            q = likely[to + count + i] * own * factor[place + 1]
+            r = likely[to + 2 * count + i] * own * factor[place + 2]
+            s = likely[to + 3 * count + i] * own * factor[place + 3]
+            for at in range(lines.shape[1]):
+                category = lines[i, at]
+                a[category] += p
+                b[category] += q
+                c[category] += r
+                d[category] += s
+    for place in range(fours, len(factor)):
+        row, times = likely[place * count : (place + 1) * count], factor[place]
+        counted = tally[value[place]]
+        for i in range(count):
+            had = row[i] * chance[i] * times
+            for at in range(lines.shape[1]):
+                counted[lines[i, at]] += had
+
+
+@loop
 def balance(
     units: Ints,
     shown: Shown,
@@ -138,29 +217,30 @@ def balance(
     """Fill in the factors of values (`scale`, a line a block) in some buckets, and add to `tally`,
     unless it is empty, how many of their people have each value with each category.
 
-    Factors begin as the shares of the values. `ratio` and `tally` have a line a value.
+    Factors begin as the shares of the values. `ratio` and `tally` have a line a value. One block is
+    done after the other: caches hold its columns of `ratio` and `tally`, but not those of all.
     """
-    sums, wanted, chance = room.sums, room.wanted, room.chance
-    lines, likely = room.lines, room.likely
-    turns = rounds + (1 if len(tally) else 0)
-    for unit in units:
-        first, last = buckets.values[unit], buckets.values[unit + 1]
-        weight, value = buckets.weight[first:last], buckets.value[first:last]
-        width = last - first
-        held = 0.0
-        for place in range(width):
-            held += weight[place]
-        for block in range(len(scale)):
+    for block in range(len(scale)):
+        for unit in units:
+            sums, wanted = room.sums, room.wanted
+            first, last = buckets.values[unit], buckets.values[unit + 1]
+            weight, value, factor = (
+                buckets.weight[first:last],
+                buckets.value[first:last],
+                scale[block, first:last],
+            )
             begin, end = buckets.start[block, unit], buckets.start[block, unit + 1]
-            factor = scale[block, first:last]
-            people = 0.0
+            width = last - first
+            held, people = 0.0, 0.0
+            for place in range(width):
+                held += weight[place]
             for at in range(begin, end):
                 people += buckets.people[buckets.order[at]]
             for place in range(width):
                 factor[place] = weight[place] / held
                 wanted[place] = factor[place] * people
-            step = max(1, min(len(likely) // max(width, 1), len(lines)))
-            for turn in range(turns):
+            step = max(1, min(len(room.likely) // max(width, 1), len(room.lines)))
+            for turn in range(rounds + (1 if len(tally) else 0)):
                 for place in range(width):
                     sums[place] = 0.0
                 for base in range(begin, end, step):
@@ -168,20 +248,10 @@ def balance(
                     if turn == 0 or step < end - begin:  # else those of the last turn are there
                         _fill_likely(base, count, shown, buckets, ratio, value, room)
                     _share_out(count, factor, room)
-                    for place in range(width):
-                        row = likely[place * count : (place + 1) * count]
-                        times = factor[place]
-                        if turn < rounds:
-                            total = 0.0
-                            for i in range(count):
-                                total += row[i] * chance[i]
-                            sums[place] += total * times
-                            continue
-                        counted = tally[value[place]]
-                        for i in range(count):
-                            had = row[i] * chance[i] * times
-                            for at in range(lines.shape[1]):
-                                counted[lines[i, at]] += had
+                    if turn < rounds:
+                        _add_people(count, factor, room)
+                    else:
+                        _add_categories(count, value, factor, tally, room)
                 if turn < rounds:
                     for place in range(width):
                         if sums[place] > 0:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.leak import leak
-from sfumato.attacks.order import told_best
+from sfumato.attacks.order import Tries, best_of
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.own_rows import Column, OwnRows, attributes_of
 from sfumato.attacks.reach import MISSING
@@ -24,7 +24,6 @@ from sfumato.table.groups import counting_order
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
-Tries = list[tuple[Reals, Reals]]
 
 
 def join_leaks(own: OwnRows) -> list[Outcome]:
@@ -33,29 +32,25 @@ def join_leaks(own: OwnRows) -> list[Outcome]:
     tries = [] if find is None else find(own)
     if not tries:
         return []
-    count = max(len(hits) for hits, _ in tries)
-    hits, chances = (
-        np.stack([np.append(own, np.full(count - len(own), np.nan)) for own in each])
-        for each in zip(*tries, strict=True)
-    )
+    count = 1 + max((int(way.place[-1]) for way in tries if len(way.place)), default=-1)
     how = (
         "The value at the same place in the group, of another table or block of columns or in the "
         "row's bucket, is taken for the person's own, in the columns (and the direction) where "
         "that does best in training; chance is a value drawn from the group or bucket. The people "
         "of one are counted as one try, with their mean: their values change places together."
     )
-    told = told_best(hits, chances, own.rng)
+    told = best_of(tries, count, own.rng)
     return [leak("order within groups", how, told, own.original.num_rows)]
 
 
-def _between_tables(own: OwnRows) -> Tries:
+def _between_tables(own: OwnRows) -> list[Tries]:
     """Return tries for each two tables: the i-th of a group beside the i-th, or the last but i."""
     tables = {
         table: [name for name in names if own.has(name)]
         for table, names in attributes_of(own.release).items()
     }
     slots = {table: _slots(own, table) for table in tables}
-    tries: Tries = []
+    tries: list[Tries] = []
     for one, names in tables.items():
         if not names or own.release.manifest.attribute(names[0]).role not in KNOWN:
             continue
@@ -88,7 +83,7 @@ def _beside(
     other: tuple[Ints, Ints, Ints],
     table: str,
     name: str,
-) -> Tries:
+) -> list[Tries]:
     """Return tries for one attribute of the other table, in both directions."""
     has = rows >= 0
     group, slot = own.group[has], one[1][rows[has]]
@@ -100,7 +95,7 @@ def _beside(
     wanted = column.people[own.person[has]]
     value = _values(column)
     chance = _share(own.groups(table), value, group, wanted)
-    tries: Tries = []
+    tries: list[Tries] = []
     for back in (False, True):
         place = starts[group] + np.where(back, size - 1 - within, within)
         partner = at[np.where(fits, place, 0)]
@@ -109,14 +104,14 @@ def _beside(
     return tries
 
 
-def _between_blocks(own: OwnRows) -> Tries:
+def _between_blocks(own: OwnRows) -> list[Tries]:
     """Return tries for each two blocks of a sliced release.
 
     Blocks with generalised cells are left out: cells that would show an impossible pair are, so
     that the others are known to be possible.
     """
     blocks = cast(list[list[str]], own.release.manifest.parameters.get("columns", []))
-    tries: Tries = []
+    tries: list[Tries] = []
     groups = own.groups("records")
     exact = {
         name: own.column("records", name).is_exact
@@ -135,12 +130,12 @@ def _between_blocks(own: OwnRows) -> Tries:
     return tries
 
 
-def _in_buckets(own: OwnRows) -> Tries:
+def _in_buckets(own: OwnRows) -> list[Tries]:
     """Return tries for each attribute in buckets."""
     names = [name for name in attributes_of(own.release)["records"] if own.has(name)]
     columns = own.release.tables["records"].column_names
     rows = own.rows("records", names)
-    tries: Tries = []
+    tries: list[Tries] = []
     for name in names:
         if name + RESERVED_SUFFIX in columns:
             column = own.column("records", name)
@@ -149,7 +144,7 @@ def _in_buckets(own: OwnRows) -> Tries:
     return tries
 
 
-def _in_row(own: OwnRows, rows: Ints, column: Column, unit: Ints) -> tuple[Reals, Reals]:
+def _in_row(own: OwnRows, rows: Ints, column: Column, unit: Ints) -> Tries:
     """Return whether people's rows have their value, and its share in the unit of the row."""
     has = rows >= 0
     has[has] = unit[rows[has]] >= 0
@@ -185,14 +180,14 @@ def _share(unit: Ints, value: Ints, wanted_unit: Ints, wanted: Ints) -> Reals:
     return np.asarray(found / np.maximum(sizes[wanted_unit], 1))
 
 
-def _by_unit(unit: Ints, hit: Reals, chance: Reals) -> tuple[Reals, Reals]:
-    """Return the means of each unit, NaN where it has no try."""
-    tried = np.bincount(unit)
-    tried = np.where(tried > 0, tried, np.nan)
-    return np.bincount(unit, hit) / tried, np.bincount(unit, chance) / tried
+def _by_unit(unit: Ints, hit: Reals, chance: Reals) -> Tries:
+    """Return the means of each unit."""
+    units, of = np.unique(unit, return_inverse=True)
+    tried = np.bincount(of)
+    return Tries(units, np.bincount(of, hit) / tried, np.bincount(of, chance) / tried)
 
 
-_LAYOUTS: dict[str, Callable[[OwnRows], Tries]] = {
+_LAYOUTS: dict[str, Callable[[OwnRows], list[Tries]]] = {
     "anatomized": _between_tables,
     "sliced": _between_blocks,
     "local": _in_buckets,

@@ -86,8 +86,10 @@ class Question:
 
     def by_value(self, chances: Reals) -> Reals:
         """Return the chances of values, from those of codes; a line a person, adding up to 1."""
-        found = np.zeros((len(chances), self.values))
-        np.add.at(found.T, self.value, chances.T)
+        found = chances
+        if self.is_part:  # else codes are values
+            found = np.zeros((len(chances), self.values))
+            np.add.at(found.T, self.value, chances.T)
         return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300))
 
 

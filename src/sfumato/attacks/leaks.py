@@ -63,7 +63,8 @@ def leaks(
         *_sorted_rows(release, columns, sample, rng),
     ]
     if release.manifest.layout == "sets":
-        found += set_leaks(release, original, sample, rng)
+        known = adversary if isinstance(adversary, SetAdversary) else None
+        found += set_leaks(release, original, sample, rng, known)
     elif is_randomised(release.manifest):
         eyes = TransitionAdversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
         found += transition_leaks(eyes, sample, rng)
@@ -218,13 +219,20 @@ def _of_units(
 ) -> list[Reals]:
     """Return means of the values, and of their texts' order, of the rows of each unit."""
     found = []
+    inside = unit < count
+    all_inside = bool(inside.all())
+    sizes = np.bincount(unit, minlength=count) if all_inside else None
     for name in names:
         if not own.has(name):
             continue
         column = own.column(table, name)
         for each in (column.middles, column.cells.astype(np.float64)):
-            known = (unit < count) & ~np.isnan(each)
-            found.append(_means(unit[known], each[known], count))
+            unknown = np.isnan(each)
+            if all_inside and not unknown.any():
+                found.append(_means(unit, each, count, sizes))
+            else:
+                known = inside & ~unknown
+                found.append(_means(unit[known], each[known], count))
     return found
 
 
@@ -235,10 +243,11 @@ def _positions(unit: Ints, people: Ints, count: int) -> list[Reals]:
     return [np.where(np.isinf(first), np.nan, first), _means(unit, people, count)]
 
 
-def _means(unit: Ints, values: npt.ArrayLike, count: int) -> Reals:
-    """Return the mean of each unit; NaN where it has no value."""
+def _means(unit: Ints, values: npt.ArrayLike, count: int, sizes: Ints | None = None) -> Reals:
+    """Return the mean of each unit, of these `sizes` if they are known; NaN where it has no
+    value."""
     total = np.bincount(unit, np.asarray(values, np.float64), minlength=count)
-    size = np.bincount(unit, minlength=count)
+    size = np.bincount(unit, minlength=count) if sizes is None else sizes
     return np.where(size > 0, total / np.maximum(size, 1), np.nan)
 
 

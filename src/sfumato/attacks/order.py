@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +45,7 @@ def told_order(
     1.0
     """
     where = np.asarray(places, np.float64)
-    tables = [_ranked(np.asarray(each, np.float64)) for each in quantities]
+    tables = [_ranked(np.asarray(each)) for each in quantities]
     halves = _halves(len(where), rng)
     hits, tried = 0.0, 0
     for train, test in (halves, halves[::-1]):
@@ -74,32 +75,78 @@ def told_best(hits: npt.ArrayLike, chances: npt.ArrayLike, rng: np.random.Genera
     >>> told_best([[0.0] * 80, [1.0] * 80], [[0.5] * 80, [0.5] * 80], rng).success.share
     1.0
     """
-    right, chance = np.atleast_2d(np.asarray(hits, np.float64)), np.asarray(chances, np.float64)
-    chance = np.broadcast_to(np.atleast_2d(chance), right.shape)
+    right = np.atleast_2d(np.asarray(hits, np.float64))
+    chance = np.broadcast_to(np.atleast_2d(np.asarray(chances, np.float64)), right.shape)
     known = ~np.isnan(right) & ~np.isnan(chance)
-    gain = np.where(known, right - chance, 0.0)
-    spread = np.where(known, chance * (1 - chance), 0.0)
-    halves = _halves(right.shape[1], rng)
+    ways = []
+    for own, by_chance, has in zip(right, chance, known, strict=True):
+        place = np.flatnonzero(has)
+        ways.append(Tries(place, own[place], by_chance[place]))
+    return best_of(ways, right.shape[1], rng)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tries:
+    """One way to guess: at which things it was tried, how it went, and what chance would do."""
+
+    place: Ints
+    hits: Reals
+    chances: Reals
+
+
+def best_of(ways: Sequence[Tries], count: int, rng: np.random.Generator) -> Trained:
+    """Return the same as `told_best`, of ways that were tried at few of so many things."""
+    halves = _halves(count, rng)
+    in_first = np.empty(count, np.bool_)
+    at = np.empty(count, np.int64)
+    for half, is_first in zip(halves, (True, False), strict=True):
+        in_first[half] = is_first
+        at[half] = np.arange(len(half))
     found, expected, tried = 0.0, 0.0, 0
-    for train, test in (halves, halves[::-1]):
-        if not len(train) or not len(right):
+    for train, is_first in zip(halves, (True, False), strict=True):
+        if not len(train) or not ways:
             continue
-        score = gain[:, train].sum(axis=1) / np.sqrt(spread[:, train].sum(axis=1) + 1)
-        line = int(np.argmax(score))
-        own = test[known[line, test]]
-        found += float(right[line, own].sum())
-        expected += float(chance[line, own].sum())
-        tried += len(own)
+        scores = []
+        # what was not tried adds nothing; things are added up in the order in which they were drawn
+        gain, spread = np.zeros(len(train)), np.zeros(len(train))
+        for way in ways:
+            own = in_first[way.place] == is_first
+            where, chance = at[way.place[own]], way.chances[own]
+            gain[where], spread[where] = way.hits[own] - chance, chance * (1 - chance)
+            scores.append(_added_up(gain) / np.sqrt(_added_up(spread) + 1))
+            gain[where] = spread[where] = 0.0
+        best = ways[int(np.argmax(scores))]
+        tested = np.flatnonzero(in_first[best.place] != is_first)
+        tested = tested[np.argsort(at[best.place[tested]])]
+        found += float(best.hits[tested].sum())
+        expected += float(best.chances[tested].sum())
+        tried += len(tested)
     return Trained(Rate(found, tried), Rate(expected, tried))
 
 
-def _ranked(values: Reals) -> Reals:
+def _added_up(values: Reals) -> float:
+    return float(np.add.accumulate(values)[-1])
+
+
+def _ranked(values: npt.NDArray[Any]) -> Reals:
     """Return ranks from 0 to 1, equal values alike: what is far out must not decide means."""
+    if _is_dense(values):  # numbering what may occur is quicker than sorting
+        occurs = np.zeros(int(values.max()) + 1, np.bool_)
+        occurs[values] = True
+        number = np.cumsum(occurs) - 1
+        return np.asarray(number[values] / max(int(number[-1]), 1))
+    values = values.astype(np.float64)
     known = ~np.isnan(values)
     ranks = np.full(len(values), np.nan)
     distinct, at = np.unique(values[known], return_inverse=True)
     ranks[known] = at / max(len(distinct) - 1, 1)
     return ranks
+
+
+def _is_dense(values: npt.NDArray[Any]) -> bool:
+    """Return whether values are whole numbers, and not far more of them than things."""
+    whole = np.issubdtype(values.dtype, np.integer) and len(values) > 0
+    return bool(whole and values.min() >= 0 and values.max() < 8 * len(values))
 
 
 def _halves(count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -20,7 +20,7 @@ from sfumato.attacks.targets import draw
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import DistinctColumns, distinct
-from sfumato.table.groups import spread
+from sfumato.table.groups import sorted_rows, spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -150,9 +150,11 @@ class OwnRows:
         asked = np.zeros(int(of_row.max(initial=-1)) + 1, np.bool_)
         asked[self.group] = True
         order = np.flatnonzero(asked[of_row])
-        order = order[np.lexsort((drawn[order], of_row[order]))]
-        first = np.searchsorted(of_row[order], self.group, "left")
-        last = np.searchsorted(of_row[order], self.group, "right")
+        order = order[np.argsort(drawn[order], kind="stable")]
+        sizes = np.bincount(of_row[order], minlength=len(asked))
+        order = sorted_rows(order, of_row.astype(np.int32), len(asked))
+        last = np.cumsum(sizes)[self.group]
+        first = last - sizes[self.group]
         # a group of thousands tells little of its rows: look at some of them
         pair, place = spread(first, np.minimum(last, first + _MOST))
         row = order[place]

@@ -209,11 +209,11 @@ class SetAdversary:
 
     def _weights(self, rows: Ints, names: Sequence[str]) -> Weights:
         """Return what weighs all records for each person, by some attributes."""
-        shared: dict[str, Held] = self.remembered(_SHARED, dict)
+        shared: dict[str, Any] = self.remembered(_SHARED, dict)
         if "held" not in shared:
             people = np.union1d(self.targets, self.controls)
             shared["held"] = Held.by(self.axes, self.places, people)
-        held = shared["held"]
+        held: Held = shared["held"]
         if not np.isin(rows, held.people).all():
             held = Held.by(self.axes, self.places, np.unique(rows))
         return held.weights(rows, names)
@@ -258,7 +258,11 @@ class SetAdversary:
 
     def _margin(self, name: str) -> Reals:
         """Return the estimated shares of values."""
-        return margin_of(self.axes[name])
+        margins = self.remembered(_SHARED, dict).setdefault("margins", {})
+        if name not in margins:
+            margins[name] = margin_of(self.axes[name])
+        found: Reals = margins[name]
+        return found
 
 
 def margin_of(axis: Axis) -> Reals:

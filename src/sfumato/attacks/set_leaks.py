@@ -21,10 +21,22 @@ Reals = npt.NDArray[np.float64]
 
 
 def set_leaks(
-    release: Release, original: pa.Table, sample: int, rng: np.random.Generator
+    release: Release,
+    original: pa.Table,
+    sample: int,
+    rng: np.random.Generator,
+    known: SetAdversary | None = None,
 ) -> list[Outcome]:
-    """Return whether rows are in the order of the input, and whether members' places tell."""
-    adversary = SetAdversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
+    """Return whether rows are in the order of the input, and whether members' places tell.
+
+    `known` is an adversary of the release and the original, if there is one already.
+    """
+    if known is None:
+        adversary = SetAdversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
+    else:
+        people = {name: own[: known.population] for name, own in known.places.items()}
+        adversary = replace(known, places=people, memory={})
+        draw(original.num_rows, 1, rng)  # as the other does: what follows is drawn alike
     return [
         _row_order(adversary, original.num_rows, sample, rng),
         *_set_order(adversary, original.num_rows, sample, rng),

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attacks.axis import Published
+from sfumato.attacks.sorting import sorted_by
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
@@ -47,8 +48,8 @@ class Block:
     @classmethod
     def of(cls, names: Sequence[str], group: Ints, cells: Ints, count: Ints | None = None) -> Block:
         """Return the block of combinations that may be repeated and in any order."""
-        keys = packed([group, *cells.T])
-        order = np.argsort(keys, kind="stable")
+        columns = [group, *np.ascontiguousarray(cells.T)]
+        keys, order = packed(columns), sorted_by(columns)
         begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
         first = order[begin]
         if count is None or not len(begin):
@@ -213,9 +214,13 @@ def _through(group: Ints, bucket: Ints, cell: Ints) -> Held:
 
 def summed(one: Ints, other: Ints, weight: Reals) -> tuple[Ints, Ints, Reals]:
     """Return the pairs that occur, in order, with their summed weights."""
-    width = int(other.max(initial=0)) + 1
-    keys, at = np.unique(one * width + other, return_inverse=True)
-    return keys // width, keys % width, np.asarray(np.bincount(at, weight), np.float64)
+    order = sorted_by([one, other])
+    one, other = one[order], other[order]
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (one[1:] != one[:-1]) | (other[1:] != other[:-1])
+    at = np.cumsum(begins) - 1
+    sums = np.bincount(at, weight[order])
+    return one[begins], other[begins], np.asarray(sums, np.float64)
 
 
 def _numbers(table: pa.Table, name: str) -> Ints:

@@ -60,21 +60,27 @@ class Reconstructed:
         # pairs ask for every attribute again and again; those of a large table take much room
         kept = None if self._rows <= _MANY else 2
         self._axis = lru_cache(kept)(partial(read_axis, release))
+        self._codes = lru_cache(kept)(self._coded)
 
     def counts(self, names: Sequence[str]) -> tuple[Reals, Reals]:
         """Return both cross tables over the values of the release's domain."""
         found = of_sets(self._axis, self._rows, tuple(names), self._method, self._rng)
-        codes = []
-        for name, labels in zip(names, found.labels, strict=True):
-            column = self._original[name]
-            texts = [*to_texts(column.values).to_pylist(), None]
-            place = {text: number for number, text in enumerate(labels)}
-            codes.append(np.array([place.get(text, -1) for text in texts])[column.codes])
-        if any((each < 0).any() for each in codes):
+        cells = np.zeros(self._original.rows, np.int64)
+        for name, size in zip(names, found.counts.shape, strict=True):
+            cells *= size
+            cells += self._codes(name)
+        counts = np.bincount(cells, minlength=found.counts.size)
+        return counts.astype(np.float64).reshape(found.counts.shape), found.counts
+
+    def _coded(self, name: str) -> Codes:
+        """Return the place of every value of the original in the release's domain."""
+        column = self._original[name]
+        texts = [*to_texts(column.values).to_pylist(), None]
+        place = {text: number for number, text in enumerate(self.labels(name))}
+        codes = np.array([place.get(text, -1) for text in texts], np.int32)[column.codes]
+        if (codes < 0).any():
             raise ParameterError("the original has values that the release's domain does not have")
-        shape = found.counts.shape
-        counts = np.bincount(np.ravel_multi_index(tuple(codes), shape), minlength=found.counts.size)
-        return counts.astype(np.float64).reshape(shape), found.counts
+        return codes
 
     def correlation(self, names: Sequence[str]) -> tuple[float, float] | None:
         """Return None: values are ranges and sets, not numbers."""

@@ -1,0 +1,33 @@
+"""Order by counting is that of comparing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sfumato.attacks.sorting import sorted_by
+from sfumato.attacks.view import summed
+
+
+@pytest.mark.parametrize("rows", [0, 1, 100, 20_000])
+@pytest.mark.parametrize("widths", [(7,), (3_000, 40), (5, 9, 30_000, 2, 600)])
+def test_rows_are_in_the_order_of_all_columns(rows, widths):
+    rng = np.random.default_rng(rows)
+    columns = [rng.integers(0, width, rows) for width in widths]
+    expected = np.lexsort(columns[::-1])
+    assert sorted_by(columns).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("rows", [0, 3, 50, 20_000])
+def test_weights_of_pairs_are_added_up_in_the_order_of_rows(rows):
+    rng = np.random.default_rng(rows)
+    one, other, weight = rng.integers(0, 90, rows), rng.integers(0, 40, rows), rng.random(rows)
+    expected: dict[tuple[int, int], float] = {}
+    for key in zip(one.tolist(), other.tolist(), weight.tolist(), strict=True):
+        expected[key[:2]] = expected.get(key[:2], 0.0) + key[2]
+    found = [each.tolist() for each in summed(one, other, weight)]
+    assert found == [
+        [key[0] for key in sorted(expected)],
+        [key[1] for key in sorted(expected)],
+        [expected[key] for key in sorted(expected)],
+    ]
