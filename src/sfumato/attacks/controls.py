@@ -131,7 +131,8 @@ def _places(keys: Ints, asked: Ints) -> Ints:
     span = int(keys.max(initial=0)) + 1
     if span <= max(len(keys), _FEW_KEYS):
         found = np.full(span, -1)
-        found[asked] = np.arange(len(asked))
+        can_be = np.flatnonzero(asked < span)  # no row may have some that are asked for
+        found[asked[can_be]] = can_be
         return found[keys]
     place = np.minimum(np.searchsorted(asked, keys), max(len(asked) - 1, 0))
     return np.where(asked[place] == keys, place, -1) if len(asked) else np.full(len(keys), -1)
