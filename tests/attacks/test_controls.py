@@ -8,7 +8,6 @@ import pytest
 from attacks.test_adversary import eyes_of
 
 import sfumato as sf
-from sfumato.attacks import controls
 from sfumato.attacks.attack import attack
 from sfumato.attacks.controls import _places, made_controls
 from sfumato.attacks.set_adversary import SetAdversary
@@ -164,11 +163,9 @@ def test_texts_are_compared_with_dictionaries() -> None:
 
 
 @pytest.mark.parametrize("few", [0, 1 << 16])
-@pytest.mark.parametrize(
-    "asked", [[], [0], [3, 4, 7], [2, 7, 900], [8, 9], [900]], ids=lambda asked: str(asked)
-)
+@pytest.mark.parametrize("asked", [[], [0], [3, 4, 7], [2, 7, 900], [8, 9], [900]], ids=str)
 def test_keys_are_found_among_those_asked_for_whoever_has_them(asked, few, monkeypatch) -> None:
-    monkeypatch.setattr(controls, "_FEW_KEYS", few)
+    monkeypatch.setattr("sfumato.attacks.controls._FEW_KEYS", few)
     keys = np.array([7, 3, 0, 7, 2])
     found = _places(keys, np.array(asked, np.int64))
     assert found.tolist() == [asked.index(key) if key in asked else -1 for key in keys.tolist()]
