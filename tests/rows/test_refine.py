@@ -22,6 +22,7 @@ from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.randomness import Randomness
 from sfumato.rows.initial import INITIAL, initial_partition
 from sfumato.rows.refine import join_ineligible, refine
+from sfumato.rows.refine_kernel import new_residues, refine_groups
 from sfumato.schema import Schema
 from sfumato.table import Groups, Table, encode
 
@@ -503,3 +504,41 @@ def test_a_list_of_columns_keeps_equal_rows_together():
     table = encode(data, schema)
     assert partition(initial(table, ["age"])) == {frozenset({0, 1}), frozenset({2, 3})}
     assert partition(initial(table, ("job",))) == {frozenset({0, 2}), frozenset({1, 3})}
+
+
+# --- however many words are drawn at a time ------------------------------------------------------
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3, 50])
+@pytest.mark.parametrize("residues", ["own", "neighbours"])
+def test_blocks_do_not_depend_on_how_many_words_are_at_hand(at_a_time, residues, monkeypatch):
+    rng = np.random.default_rng(4)
+    groups = [
+        "".join(rng.permutation(list("abcdefghijklmnopqrstuvwxyz-")[: 9 + size]).tolist() * 3)
+        for size in range(18)
+    ]
+    table, initial = of_values(*groups)
+    generators = [Randomness.test(9).generator("refine") for _ in range(2)]
+    wanted = refine(table, initial, ["illness"], 4, rng=generators[0], residues=residues)
+    monkeypatch.setattr("sfumato.rows.words._AT_A_TIME", at_a_time)
+    found = refine(table, initial, ["illness"], 4, rng=generators[1], residues=residues)
+    assert np.array_equal(found.ids, wanted.ids)
+    assert generators[0].integers(0, 1 << 62) == generators[1].integers(0, 1 << 62)
+
+
+def test_a_group_of_millions_of_values_takes_more_words_than_it_has_rows(monkeypatch):
+    """Hundreds of words are thrown away in it: how many is up to chance."""
+    values = 2_500_000
+    sizes = np.array([0, values])
+    codes = np.arange(values, dtype=np.int32)
+
+    def refined_by(rng: np.random.Generator):
+        return refine_groups(codes, sizes, 2, False, rng, new_residues(values, values))
+
+    ours, theirs = (np.random.default_rng(0) for _ in range(2))
+    found, blocks = refined_by(ours)
+    monkeypatch.setattr("sfumato.rows.words._AT_A_TIME", 2 * values)
+    wanted, count = refined_by(theirs)
+    assert blocks == count == values // 2
+    assert np.array_equal(found, wanted)
+    assert ours.integers(0, 1 << 62) == theirs.integers(0, 1 << 62)

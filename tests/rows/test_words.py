@@ -37,6 +37,13 @@ def test_a_word_that_would_make_some_numbers_likelier_is_passed_over():
     assert below(Words(np.zeros(1, np.uint32), np.zeros(1, np.int64)), 4) == 0
 
 
+@pytest.mark.parametrize("drawn", [[], [0]])
+def test_where_words_run_out_none_is_used(drawn):
+    words = Words(np.array([7, *drawn], np.uint32), np.ones(1, np.int64))
+    assert below(words, 3) == -1
+    assert words.used[0] == 1
+
+
 @pytest.mark.parametrize("kind", [0, 1])
 def test_tosses_are_those_that_numpy_draws_one_by_one(kind):
     ours, theirs = generators(6)[kind], generators(6)[kind]

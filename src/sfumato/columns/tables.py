@@ -25,19 +25,10 @@ def check_division(tables: object, cap: object, method: str) -> None:
         raise ParameterError(f"{method}: `cap` must be even, a whole number from 1 on, or null")
 
 
-def divide_columns(
-    columns: Sequence[Column], tables: int, cap: Cap = "even", whole: Whole | None = None
-) -> list[list[Column]]:
-    """Return the columns in tables: those that tell most apart, the others with what they go with.
+def most_columns(columns: Sequence[Column], tables: int, cap: Cap) -> int:
+    """Return the most columns that a table may have.
 
-    The columns with the greatest entropies open a table each. The others follow by entropy, each
-    into the table with whose columns it is most associated on average. `cap` is the most columns a
-    table may have: `even` for as many as even tables have, None for no limit (to the letter of the
-    paper). Ties go to the column and the table that come first. Where columns are those of a part
-    of a table, the `whole` tells what they tell apart.
-
-    *Source*: SLPPA, section 4.3.1. Departs from the paper: the cap, without which its own example
-    comes out differently from what it shows.
+    *Refuses* (ParameterError): more tables than columns, and tables that do not hold them all.
     """
     if tables > len(columns):
         raise ParameterError(
@@ -54,6 +45,24 @@ def divide_columns(
             f"{tables} tables of at most {most} columns do not hold {len(columns)} "
             "quasi-identifiers; raise `cap` or `tables`"
         )
+    return most
+
+
+def divide_columns(
+    columns: Sequence[Column], tables: int, cap: Cap = "even", whole: Whole | None = None
+) -> list[list[Column]]:
+    """Return the columns in tables: those that tell most apart, the others with what they go with.
+
+    The columns with the greatest entropies open a table each. The others follow by entropy, each
+    into the table with whose columns it is most associated on average. `cap` is the most columns a
+    table may have: `even` for as many as even tables have, None for no limit (to the letter of the
+    paper). Ties go to the column and the table that come first. Where columns are those of a part
+    of a table, the `whole` tells what they tell apart.
+
+    *Source*: SLPPA, section 4.3.1. Departs from the paper: the cap, without which its own example
+    comes out differently from what it shows.
+    """
+    most = most_columns(columns, tables, cap)
     counts = [
         np.bincount(column.codes).astype(np.int64) if whole is None else whole.counts[column.name]
         for column in columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -135,7 +136,7 @@ def anonymize(
         if record_path is not None and release.manifest.suppressed > len(withheld):
             suppressed_rows = (made_by[0].withheld(table) + 1).tolist()
         # from here on it counts what columns mean; the memory of their rows serves the audit
-        table = frame_of(table)
+        table = frame_of(replace(table, units=None, weights=None, tokens={}))
         give_back_much()  # what the method worked on
         written = saving(
             release, path, rules, format=format, formula_guard=formula_guard, force=force

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import combinations as pairs_of
 from typing import ClassVar
 
-from sfumato.columns.tables import Cap, check_division, divide_columns
+from sfumato.columns.tables import Cap, check_division, divide_columns, most_columns
 from sfumato.errors import ParameterError
 from sfumato.methods.associated import Plan, most_alike, publish_associated
 from sfumato.methods.eligible import sensitive_names
@@ -126,6 +126,7 @@ class SLPPA(Method):
         for name in self.attributes:
             if name not in names:
                 raise ParameterError(f"slppa: `attributes` names '{name}', which is not sensitive")
+        most_columns(table.quasi_identifiers, self.tables, self.cap)  # refused before all else
         shares = {name: self._shares(name) for name in names}
         return publish_associated(
             self.name, table, shares, partial(self._plan, table, names), randomness

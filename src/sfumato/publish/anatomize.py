@@ -55,7 +55,9 @@ def anatomized_tables(
         # drawn one after the other, so that what is drawn depends on no thread
         drawn = [drawing.submit(_drawn, each, rng) for each in found]
         mixed = [threads.submit(_mixed, *each) for each in zip(found, drawn, strict=True)]
-        tables = [_table(each.result(), threads) for each in mixed]
+        del found, drawn
+        # what has become a table is let go
+        tables = [_table(mixed.pop(0).result(), threads) for _ in named]
     return Published(
         "anatomized",
         {name: made for (name, _), made in zip(named, tables, strict=True)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,6 @@ from sfumato.rows.words import Words, WordSource, below
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-_SPARE = 64  # words: of a draw, one in billions is thrown away, and another taken
 
 
 class Residues(NamedTuple):
@@ -86,16 +85,30 @@ def refine_groups(
         np.zeros(most, np.bool_),
     )
     source = WordSource(rng)
-    group = 0
-    while group < groups:
-        how = l, pool, source.at_least(most + _SPARE)
-        group = int(_take_rounds(codes, offsets, group, *how, residues, made, room))
-    group = 0
-    while group < groups:
-        words = source.at_least(most + _SPARE)
-        group = int(_place_the_rest(codes, offsets, group, words, made, room.taken))
+    how = l, pool, residues, made, room
+    rest = made, room.taken
+
+    def take_rounds_from(group: int, words: Words) -> int:
+        return int(_take_rounds(codes, offsets, group, words, *how))
+
+    def place_the_rest_from(group: int, words: Words) -> int:
+        return int(_place_the_rest(codes, offsets, group, words, *rest))
+
+    for step in (take_rounds_from, place_the_rest_from):
+        _for_all(groups, source, step)
     source.give_back()
     return made.block_of, int(made.blocks[0])
+
+
+def _for_all(groups: int, source: WordSource, step: Callable[[int, Words], int]) -> None:
+    """Have a step go on from every group at which it ran out of words, with more of them."""
+    group, wanted = 0, 1
+    while group < groups:
+        words = source.at_least(wanted)
+        left = len(words.drawn) - int(words.used[0])
+        reached = step(group, words)
+        wanted = 1 if reached > group else 2 * left
+        group = reached
 
 
 @loop
@@ -103,21 +116,25 @@ def _take_rounds(
     codes: Codes,
     offsets: Ints,
     group: int,
+    words: Words,
     l: int,  # noqa: E741
     pool: bool,
-    words: Words,
     residues: Residues,
     made: _Made,
     room: _Room,
 ) -> int:
-    """Make blocks of groups from this one on; return the first for which words may not suffice."""
+    """Make blocks of groups from this one on; return the first for which words do not suffice."""
     first_rows, lengths, rounds = room.first_rows, room.lengths, room.rounds.round_of
     blocks = made.blocks[0]
-    while group < len(offsets) - 1 and _is_enough(words, offsets, group):
+    while group < len(offsets) - 1:
+        used = words.used[0]
         runs = _runs(codes, offsets[group], offsets[group + 1], first_rows, lengths)
         # in random order: of equally common values, those that are left must not always be the same
         for last in range(runs - 1, 0, -1):
             other = below(words, last + 1)
+            if other < 0:
+                words.used[0], made.blocks[0] = used, blocks
+                return group
             first_rows[last], first_rows[other] = first_rows[other], first_rows[last]
             lengths[last], lengths[other] = lengths[other], lengths[last]
         own = take_rounds(lengths, runs, l, room.rounds)
@@ -137,13 +154,6 @@ def _take_rounds(
         group += 1
     made.blocks[0] = blocks
     return group
-
-
-@loop
-def _is_enough(words: Words, offsets: Ints, group: int) -> bool:
-    """Return whether there are words for a draw a row of the group, and some to be thrown away."""
-    left = len(words.drawn) - words.used[0]
-    return bool(left >= offsets[group + 1] - offsets[group] + _SPARE)
 
 
 @loop
@@ -219,10 +229,10 @@ def _place_the_rest(
 
     There is one: a group has as many blocks of its own as its rows divided by l, rounded down, and
     at most as many rows of a value, of which one is left. Returns the first group for which words
-    may not suffice.
+    do not suffice: rows that have been put somewhere stay there.
     """
     block_of = made.block_of
-    while group < len(offsets) - 1 and _is_enough(words, offsets, group):
+    while group < len(offsets) - 1:
         first_block, blocks = made.first[group], made.last[group] - made.first[group]
         for row in range(offsets[group], offsets[group + 1]):
             if block_of[row] >= 0:
@@ -242,6 +252,8 @@ def _place_the_rest(
                     taken[block] = True
                     free -= 1
             choice = below(words, free)
+            if choice < 0:
+                return group
             for block in range(blocks):
                 if not taken[block]:
                     if choice == 0:

@@ -86,13 +86,19 @@ def is_tails(words: Words) -> bool:
 
 @loop
 def below(words: Words, count: int) -> int:
-    """Return the next number from 0 to before `count`, of at most 32 bits (Lemire's method)."""
+    """Return the next number from 0 to before `count`, of at most 32 bits (Lemire's method).
+
+    -1, with no word used, where there are too few: how many it takes is up to chance.
+    """
     if count <= 1:
         return 0  # and nothing is drawn
-    while True:
-        product = int(words.drawn[words.used[0]]) * count
-        words.used[0] += 1
+    place = words.used[0]
+    while place < len(words.drawn):
+        product = int(words.drawn[place]) * count
+        place += 1
         # rarely is a word one of those by which some numbers would be likelier than others
         low = product & _LOW
         if low >= count or low >= ((1 << _BITS) - count) % count:
+            words.used[0] = place
             return product >> _BITS
+    return -1
