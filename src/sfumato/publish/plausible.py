@@ -68,7 +68,7 @@ def _windows(
 def plausible_cells(
     column: Column,
     groups: Groups,
-    rows: Ints,
+    rows: Codes,
     ids: Codes,
     hidden: Mapping[str, Codes],
     pairs: Mapping[str, Bools],

@@ -23,6 +23,7 @@ from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import sorted_rows
 from sfumato.table.permutation import permutation
 
+Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 
@@ -103,14 +104,15 @@ def sliced_records(
 
 def _rows_of_blocks(
     blocks: Sequence[Sequence[str]], groups: Groups, order: Ints, rng: np.random.Generator
-) -> dict[str, Ints]:
+) -> dict[str, Codes]:
     """Return by attribute the row whose value is at each place of `order`.
 
     Places are those of the rows sorted by group; each block has its own random order within each.
     """
 
-    def sort(shuffled: Ints) -> Ints:
-        return sorted_rows(shuffled, groups.ids, groups.count)[order]
+    def sort(shuffled: Ints) -> Codes:
+        # of half the room: there are as many of them as blocks
+        return sorted_rows(shuffled, groups.ids, groups.count).astype(np.int32)[order]
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:  # drawn in turn, sorted side by side
         pending = [threads.submit(sort, permutation(rng, len(order))) for _ in blocks]
