@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +26,8 @@ def associations(
     Where columns are those of a part of a table, the `whole` tells.
     """
     strength = association([*columns, target], whole)
-    return [strength(column, target) for column in columns]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return list(threads.map(lambda column: strength(column, target), columns))
 
 
 def association(
@@ -36,7 +39,8 @@ def association(
     into ten intervals of equal width first.
     """
     if whole is None:
-        codes = {id(column): coarse_codes(column) for column in columns}
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            codes = dict(zip(map(id, columns), threads.map(coarse_codes, columns), strict=True))
         return lambda one, other: phi_squared(codes[id(one)], codes[id(other)])
     counts = whole
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -163,17 +165,22 @@ def _lines(
         np.empty((rows, len(targets)), np.int64),
     )
     keys = np.zeros(rows, np.int64) if lines.codes.shape[1] > 1 else lines.codes[:, 0]
-    for block in _blocks(rows):
-        for column, place in zip(columns[:ordered], range(ordered), strict=True):
-            keys[block] <<= int(digits.mask[place]).bit_length()
-            keys[block] |= column.codes[block]
-        keys[block] <<= low
-        keys[block] |= np.arange(block.start, min(block.stop, rows))
+
+    def fill_keys(block: slice) -> None:
+        key = keys[block]
+        for column, mask in zip(columns[:ordered], digits.mask, strict=False):
+            key <<= int(mask).bit_length()
+            key |= column.codes[block]
+        key <<= low
+        key |= np.arange(block.start, block.stop)
+
+    _for_blocks(rows, fill_keys)
     found = ascending(keys)
     order = lines.held[:, 0]
     np.bitwise_and(found, (1 << low) - 1, out=order)
     values = values_of(targets, order)
-    for block in _blocks(rows):
+
+    def fill_lines(block: slice) -> None:
         codes, held = lines.codes[block], lines.held[block]
         codes[:] = 0
         if ordered:
@@ -183,11 +190,17 @@ def _lines(
             codes[:, digits.word[place]] |= own << digits.shift[place]
         held[:] = held[:, :1]
         held |= values.of_row[:, block].T.astype(np.int64) << _VALUE
+
+    _for_blocks(rows, fill_lines)
     return lines, digits, values, ordered
 
 
-def _blocks(rows: int) -> Iterator[slice]:
-    return (slice(start, start + BLOCK) for start in range(0, rows, BLOCK))
+def _for_blocks(rows: int, work: Callable[[slice], None]) -> None:
+    """Do the work on all rows, by all cores, in blocks that stay in the cache."""
+    blocks = (slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK))
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for _ in threads.map(work, blocks):  # what fails is raised
+            pass
 
 
 class Room(NamedTuple):
