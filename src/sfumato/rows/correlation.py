@@ -38,6 +38,7 @@ _BITS = 63  # of a word; its sign is not used
 _VALUE = 32  # the bit from which a word holds a value, and below it the row
 _ROW = (1 << _VALUE) - 1
 _FEW = 256  # lines that are sorted by numbers
+_MOST_CODES = 4  # for every line, of those that are counted
 _LARGEST = 2**63 - 1
 
 
@@ -89,6 +90,7 @@ def correlation_partition(
     room = Room(
         np.empty(widest, np.int64),
         np.empty(_FEW, np.int64),
+        np.empty(widest + 1, np.int64),
         np.empty((table.rows // l + 2, 4), np.int64),
         Lines(*(np.empty_like(each) for each in lines)),
     )
@@ -204,7 +206,7 @@ def _for_blocks(rows: int, work: Callable[[slice], None]) -> None:
 
 
 class Room(NamedTuple):
-    """Scratch: `starts` of runs, `keys` and `moved` lines, and `pending` parts.
+    """Scratch: `starts` of runs, `keys` and `moved` lines, `places` of codes, and `pending` parts.
 
     Of a part: where it starts and ends, the next attribute, and the one before which its lines are
     sorted by that and further ones.
@@ -212,6 +214,7 @@ class Room(NamedTuple):
 
     starts: Ints
     keys: Ints
+    places: Ints
     pending: Ints
     moved: Lines
 
@@ -248,8 +251,7 @@ def _partition(
         runs = 0
         while True:
             if known <= attribute:
-                sort_lines(lines, start, end, digits.word[attribute], digits.rest[attribute], room)
-                known = digits.last[attribute]
+                known = _sort_lines(lines, start, end, attribute, digits, room)
                 for place in range(start, end):
                     for a in range(len(values.of_row)):
                         values.of_row[a, place] = lines.held[place, a] >> _VALUE
@@ -309,13 +311,18 @@ def _number(held: Ints, begins: npt.NDArray[np.bool_], ids: Codes) -> int:
 
 
 @loop
-def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: Room) -> None:
-    """Sort some of the lines by what a word has in the bits of `rest`; equal ones in any order.
+def _sort_lines(
+    lines: Lines, start: int, end: int, attribute: int, digits: Digits, room: Room
+) -> int:
+    """Sort some of the lines by an attribute, and maybe further ones; return before which not.
 
-    Few of them by numbers that have their places in them. Of many, runs that are sorted already are
-    merged, two by two: there are few such runs where parts were joined.
+    Equal ones come in any order. Few lines are sorted by numbers that have their places in them,
+    many by counting the codes. Where these are too many to be counted, runs that are sorted already
+    are merged, two by two.
     """
-    codes, keys, moved = lines.codes, room.keys, room.moved
+    codes, keys, places, moved = lines.codes, room.keys, room.places, room.moved
+    word, rest = digits.word[attribute], digits.rest[attribute]
+    shift, mask, width = digits.shift[attribute], digits.mask[attribute], digits.width[attribute]
     low = 0
     while 1 << low < end - start:
         low += 1
@@ -327,7 +334,23 @@ def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: R
             _copy(lines, start + (keys[place - start] & (1 << low) - 1), moved, place - start)
         for place in range(start, end):
             _copy(moved, place - start, lines, place)
-        return
+        return int(digits.last[attribute])
+    if width <= _MOST_CODES * (end - start):
+        for code in range(width + 1):
+            places[code] = 0
+        for place in range(start, end):
+            places[(codes[place, word] >> shift & mask) + 1] += 1
+        for code in range(width):
+            if places[code + 1] == end - start:  # all alike
+                return attribute + 1
+            places[code + 1] += places[code]
+        for place in range(start, end):
+            code = codes[place, word] >> shift & mask
+            _copy(lines, place, moved, places[code])
+            places[code] += 1
+        for place in range(start, end):
+            _copy(moved, place - start, lines, place)
+        return attribute + 1
     merged = 0
     while merged != 1:
         merged, low = 0, start
@@ -336,7 +359,7 @@ def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: R
             high = _ascent(codes, middle, end, word, rest) if middle < end else end
             merged += 1
             if low == start and middle == end:  # all of them are
-                return
+                return int(digits.last[attribute])
             one, two = low, middle
             for place in range(low, high):
                 if two == high or (
@@ -350,6 +373,7 @@ def sort_lines(lines: Lines, start: int, end: int, word: int, rest: int, room: R
             low = high
         for place in range(start, end):
             _copy(moved, place - start, lines, place)
+    return int(digits.last[attribute])
 
 
 @loop
