@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.rows.axes import RANGE, SET, TREE, axes_of, axis_kind
 from sfumato.rows.cut_loss import (
+    MANY_ROWS,
     MOST_SINGLES,
     cut_losses,
     cut_range,
@@ -22,11 +23,11 @@ from sfumato.rows.cuts import count_codes, new_blocks, order_blocks
 from sfumato.rows.lanes import (
     LANES,
     SPAN,
-    lowest_bit,
     mark,
     nothing,
     span_type,
     spread,
+    swap,
     unite,
     words,
 )
@@ -71,13 +72,17 @@ def row_loss(columns, work, rows) -> float:
     st.integers(1, 4),
     st.booleans(),
     st.booleans(),
+    st.booleans(),
 )
-def test_the_losses_of_all_cuts_are_those_of_their_sides(sample, times, least, wide, by_frequency):
+def test_the_losses_of_all_cuts_are_those_of_their_sides(
+    sample, times, least, wide, by_frequency, many
+):
     columns = tuple(sample.table.quasi_identifiers) * times  # up to twenty attributes
-    rows = sample.table.rows
+    again = -(-MANY_ROWS // sample.table.rows) if many else 1  # then spans are kept in copies
+    rows = sample.table.rows * again
     work = np.zeros((rows, LANES * words(len(columns))), np.int32)
     for a, column in enumerate(columns):
-        work[:, a] = column.codes
+        work[:, a] = np.tile(column.codes, again)
     axes = axes_of(columns)
     blocks, losses = new_blocks(axes), new_losses(axes)
     if wide:  # numbers of 32 bits, as for attributes of very many values
@@ -127,9 +132,9 @@ def test_the_losses_of_all_cuts_are_those_of_their_sides(sample, times, least, w
 def lane_steps(spans, own, rows, missing, others, bits):
     for row in range(len(rows) // LANES):
         spread(own, 0, rows, row * LANES, missing, 0)
-        unite(spans, SPAN, own, 0)
+        unite(spans, SPAN, spans, SPAN, own, 0)
         mark(bits, LANES, rows, row * LANES)
-    return unite(others, 0, spans, SPAN)
+    unite(others, 0, others, 0, spans, SPAN)
 
 
 @pytest.mark.parametrize("number", [np.int16, np.int32])
@@ -139,7 +144,7 @@ def test_lanes_hold_the_least_and_largest_codes_and_bits(number, rows):
     empty = nothing(number)
     spans, own, others = (np.full(size, empty, number) for size in (3 * SPAN, SPAN, SPAN))
     bits = np.zeros(3 * LANES, number)
-    grew = lane_steps(spans, own, np.array(rows, np.int32).ravel(), missing, others, bits)
+    lane_steps(spans, own, np.array(rows, np.int32).ravel(), missing, others, bits)
     for lane in range(LANES):
         codes = [row[lane] for row in rows]
         assert ~spans[SPAN + lane] == min(codes, default=~empty)
@@ -147,7 +152,6 @@ def test_lanes_hold_the_least_and_largest_codes_and_bits(number, rows):
         assert spans[SPAN + LANES + lane] == max(known, default=empty)
         held = {code for code in range(16) if bits[LANES + lane] >> code & 1}
         assert held == {code for code in codes if code < 16}
-        assert bool(grew >> lane & 1) == bool(codes)
     assert (others == spans[SPAN : 2 * SPAN]).all()
     assert (spans[:SPAN] == empty).all() and (spans[2 * SPAN :] == empty).all()
     assert not bits[:LANES].any() and not bits[2 * LANES :].any()
@@ -164,9 +168,12 @@ def test_spans_hold_the_largest_code(largest):
 
 
 @numba.njit
-def _bit(number):
-    return lowest_bit(number)
+def swap_lanes(codes, one, other):
+    swap(codes, one, other)
 
 
-def test_the_lowest_bit_of_a_number():
-    assert [_bit(number) for number in (1, 2, 6, 128)] == [0, 1, 1, 7]
+def test_lanes_change_places_and_nothing_else_does():
+    codes = np.arange(3 * LANES + 1, dtype=np.int32)
+    swap_lanes(codes, 0, 2 * LANES + 1)
+    kept = [*range(2 * LANES + 1, 3 * LANES + 1), *range(LANES, 2 * LANES + 1), *range(LANES)]
+    assert codes.tolist() == kept

@@ -3,9 +3,10 @@
 Losses count as much as the attribute's weight says.
 
 For each block of each attribute the pass keeps the span of codes of all attributes (`lanes`); for
-attributes that generalise to sets it keeps the first and last block in which a value occurs. Prefix
-and suffix scans then give the loss of both sides of every cut, and of every block against the rest:
-all cuts cost no more than one.
+attributes that generalise to sets it keeps the first and last block in which a value occurs. Spans
+are then united block by block, from the front and from the back, which gives those of both sides of
+every cut, and of every block against the rest; and losses are added up attribute by attribute: all
+cuts cost no more than one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from sfumato.rows.lanes import (
     LANES,
     SPAN,
     Spans,
-    lowest_bit,
     mark,
     nothing,
     span_type,
@@ -41,6 +41,11 @@ Sizes = npt.NDArray[np.signedinteger[Any]]
 
 MOST_SINGLES = 16  # blocks of a hierarchy node that are tried alone against the rest
 _CHUNK = 64  # rows whose blocks are kept at a time
+# A row's spans wait for those of the row before where both are in one place. So in nodes of many
+# rows the spans of attributes with few places are kept in copies, which rows take in turns.
+MANY_ROWS = 256
+_FEW_PLACES = 32
+_COPIES = 4  # a power of two
 _NEVER = -2  # no code
 
 
@@ -48,21 +53,22 @@ class Losses(NamedTuple):
     """Scratch of one thread.
 
     `cut_on` lists the attributes that may cut the node, by slot; `sets` the active ones that
-    generalise to sets, `spanned` the bits of the others, eight attributes a number; `node` says how
-    many are active, may cut it, and are sets, and of which number empty spans are made.
+    generalise to sets; `node` says how many are active, may cut it, and are sets, and of which
+    number empty spans are made.
 
     No cut falls before block `low` or after block `high` of a slot, so that all blocks up to the
     first, and from the second on, share one span: the place of a code (`place_of`) is its block
     counted so, from zero.
 
-    `spans` are by slot and place, those of a slot from `span_start` on; `reach` by set value: the
-    spans of the places that it occurs in, slot by slot, `marks` the first of these as bits; values
-    of attribute a start at `reach_start[a]`. `missing` has the code that is no end of a span, by
-    attribute, and then eight that none has; `own` the spans of a few rows, `places` their places
-    by slot.
+    `spans` are by slot and place, those of a slot from `span_start` on, and so far `apart` where
+    they are kept in copies (else 0); `reach` by set value: the spans of the places that it occurs
+    in, slot by slot, `marks` the first of these as bits; values of attribute a start at
+    `reach_start[a]`. `missing` has the code that is no end of a span, by attribute, and then eight
+    that none has; `own` the spans of a few rows, `places` their places by slot.
 
     `starting`, `ending`, `inside` and `only` are numbers of set values by attribute and place,
-    `held` those of the node; `run`, `before`, `values` and `cost` what a scan has met.
+    `held` those of the node; `is_tried` says which blocks are tried alone; `met` and `total` are
+    the spans and the losses of all sides of the cuts of one slot.
     `left` and `right` are the results by cut, `alone` and `rest` those by single block.
     """
 
@@ -71,8 +77,8 @@ class Losses(NamedTuple):
     low: Ints
     high: Ints
     sets: Ints
-    spanned: Ints
     span_start: Ints
+    apart: Ints
     place_of: Codes
     reach_start: Ints
     missing: Codes
@@ -86,10 +92,9 @@ class Losses(NamedTuple):
     inside: Ints
     only: Ints
     held: Ints
-    run: Spans
-    before: Spans
-    values: Ints
-    cost: Reals
+    is_tried: npt.NDArray[np.bool_]
+    met: Spans
+    total: Reals
     left: Reals
     right: Reals
     alone: Reals
@@ -104,12 +109,14 @@ def new_losses(axes: Axes) -> Losses:
     missing = np.full(lanes + LANES, _NEVER, np.int32)
     missing[:attributes] = np.where(axes.kind == RANGE, axes.null, _NEVER)
     starting, ending, inside, only = np.zeros((4, attributes, MOST_BLOCKS), np.int64)
-    cut_on, low, high, sets, span_start, held, counted = np.zeros((7, attributes), np.int64)
+    cut_on, low, high, sets, span_start, apart, held = np.zeros((7, attributes), np.int64)
     left, right, alone, rest = np.zeros((4, MOST_BLOCKS), np.float64)
     number = span_type(max(int(axes.null.max(initial=0)), MOST_BLOCKS))
-    spans, reach, own, run, before = (
+    most_spans = attributes * max(MOST_BLOCKS, _COPIES * _FEW_PLACES)
+    most_sides = 2 * (MOST_BLOCKS + MOST_SINGLES)
+    spans, reach, own, met = (
         np.empty(rows * 2 * lanes, number)
-        for rows in (attributes * MOST_BLOCKS, int(values.sum()), _CHUNK, 1, MOST_SINGLES)
+        for rows in (most_spans, int(values.sum()), _CHUNK, most_sides)
     )
     return Losses(
         node=np.array([0, 0, 0, nothing(number)]),
@@ -117,8 +124,8 @@ def new_losses(axes: Axes) -> Losses:
         low=low,
         high=high,
         sets=sets,
-        spanned=np.zeros(words(attributes), np.int64),
         span_start=span_start,
+        apart=apart,
         place_of=np.zeros(int((axes.null + 1).sum()), np.int32),
         reach_start=np.cumsum(values) - values,
         missing=missing,
@@ -132,10 +139,9 @@ def new_losses(axes: Axes) -> Losses:
         inside=inside,
         only=only,
         held=held,
-        run=run,
-        before=before,
-        values=counted,
-        cost=np.zeros(attributes, np.float64),
+        is_tried=np.zeros(MOST_SINGLES, np.bool_),
+        met=met,
+        total=np.zeros(most_sides, np.float64),
         left=left,
         right=right,
         alone=alone,
@@ -184,18 +190,18 @@ def gather_spans(
     lanes = len(missing) - LANES
     held = 0
     for slot in range(slots):  # one after the other, so that they stay in the cache
+        size = (scratch.high[slot] - scratch.low[slot] + 1) * 2 * lanes
         scratch.span_start[slot] = held
-        held += (scratch.high[slot] - scratch.low[slot] + 1) * 2 * lanes
+        has_copies = end - start >= MANY_ROWS and size <= _FEW_PLACES * 2 * lanes
+        scratch.apart[slot] = size if has_copies else 0
+        held += _COPIES * size if has_copies else size
         _place_codes(slot, blocks, scratch)
     for j in range(held):
         spans[j] = empty
     sets = 0
-    for word in range(len(scratch.spanned)):
-        scratch.spanned[word] = 0
     for a in range(active):
         axis = blocks.active[a]
         if axes.kind[axis] != SET:
-            scratch.spanned[axis // LANES] |= 1 << axis % LANES
             continue
         scratch.sets[sets] = axis
         sets += 1
@@ -223,6 +229,11 @@ def gather_spans(
                         row = (i - chunk) * lanes + lane
                         take_in(reach, 2 * (at + lane), places, row, missing, lanes)
                         mark(marks, at + lane, places, row)
+    for slot in range(slots):
+        first_copy, apart = scratch.span_start[slot], scratch.apart[slot]
+        for j in range(first_copy + apart, first_copy + _COPIES * apart, SPAN):
+            whole = first_copy + (j - first_copy) % apart
+            unite(spans, whole, spans, whole, spans, j)
     scratch.node[0], scratch.node[1], scratch.node[2] = active, slots, sets
 
 
@@ -230,21 +241,19 @@ def gather_spans(
 def _widen_spans(work: Codes, start: int, end: int, slot: int, first: int, scratch: Losses) -> None:
     """Let the spans of a slot hold the rows start..end, and leave the places of these."""
     lanes = len(scratch.missing) - LANES
-    axis, at, spans, own = (
-        scratch.cut_on[slot],
-        scratch.span_start[slot],
-        scratch.spans,
-        scratch.own,
-    )
+    axis, spans, own = scratch.cut_on[slot], scratch.spans, scratch.own
+    at, apart = scratch.span_start[slot], scratch.apart[slot]
     for i in range(end - start):
         # indices that are surely not negative
         place = scratch.place_of[np.uint64(first + work[np.uint64(start + i), np.uint64(axis)])]
         scratch.places[np.uint64(i * lanes + slot)] = place
-        unite(spans, at + place * 2 * lanes, own, i * 2 * lanes)
+        copy = at + (i & _COPIES - 1) * apart + place * 2 * lanes
+        unite(spans, copy, spans, copy, own, i * 2 * lanes)
     for lane in range(SPAN, 2 * lanes, SPAN):
         for i in range(end - start):
             place = scratch.places[np.uint64(i * lanes + slot)]
-            unite(spans, at + place * 2 * lanes + lane, own, i * 2 * lanes + lane)
+            copy = at + (i & _COPIES - 1) * apart + place * 2 * lanes + lane
+            unite(spans, copy, spans, copy, own, i * 2 * lanes + lane)
 
 
 @numba.njit(inline="always")
@@ -269,67 +278,109 @@ def cut_losses(
 ) -> None:
     """Leave in `left[j]` and `right[j]` the loss a row on each side of the cut after block j.
 
-    In `alone[j]` and `rest[j]`, for 0 < j < `singles`, that of block j and of all other blocks.
-    Only sides of `least` rows or more, of all `rows`, are looked at.
+    In `alone[j]` and `rest[j]`, for 0 < j < `singles`, that of block j and of all other blocks, if
+    both have `least` rows or more, of all `rows`.
     """
-    sets = scratch.node[2]
-    axis, low = scratch.cut_on[slot], scratch.low[slot]
-    count, sizes = scratch.high[slot] - low + 1, blocks.first[axis] + low
-    run, before = scratch.run, scratch.before
-    lanes = len(scratch.missing) - LANES
+    low = scratch.low[slot]
+    cuts = scratch.high[slot] - low
+    if cuts < 1:
+        return
+    first = blocks.first[scratch.cut_on[slot]]
     if low > 0:  # then no block can be alone: see `cut_range`
         singles = min(singles, 0)
-    _count_set_values(axes, sets, slot, count, singles, blocks, scratch)
-    _start_scan(run, scratch.values, scratch.cost, scratch.node[3])
-    side = 0
-    for block in range(low):
-        side += blocks.sizes[blocks.first[axis] + block]
-    total = 0.0
-    for place in range(count - 1):
-        side += blocks.sizes[sizes + place]
-        at = scratch.span_start[slot] + place * 2 * lanes
-        total = _scan(axes, at, place, scratch.starting, total, blocks, scratch)
-        if least <= side <= rows - least:
-            scratch.left[low + place] = total
-        if place < singles:
-            for j in range(2 * lanes):
-                before[place * 2 * lanes + j] = run[j]
-    _start_scan(run, scratch.values, scratch.cost, scratch.node[3])
-    total = 0.0
-    for place in range(count - 1, 0, -1):
-        at = scratch.span_start[slot] + place * 2 * lanes
-        if place < singles:
-            own = blocks.sizes[sizes + place]
-            if least <= own <= rows - least:
-                _single_losses(axes, at, place, blocks, scratch)
-        total = _scan(axes, at, place, scratch.ending, total, blocks, scratch)
-        if least <= rows - side <= rows - least:
-            scratch.right[low + place - 1] = total
-        side -= blocks.sizes[sizes + place - 1]
+    for block in range(singles):
+        size = blocks.sizes[first + block]
+        scratch.is_tried[block] = block > 0 and least <= size <= rows - least
+    sides = _gather_sides(slot, cuts, singles, scratch)
+    _count_set_values(axes, scratch.node[2], slot, cuts + 1, singles, blocks, scratch)
+    total = scratch.total
+    for side in range(sides):
+        total[side] = 0.0
+    # attribute by attribute, in one order, so that sums do not depend on which cuts there are
+    for a in range(scratch.node[0]):
+        axis = blocks.active[a]
+        if axes.kind[axis] == SET:
+            _add_set_losses(axes, axis, cuts, singles, scratch)
+        else:
+            _add_span_losses(axes, axis, sides, scratch)
+    for cut in range(cuts):
+        scratch.left[low + cut], scratch.right[low + cut] = total[cut], total[cuts + cut]
+    side = 2 * cuts
+    for block in range(singles):
+        if scratch.is_tried[block]:
+            scratch.alone[block], scratch.rest[block] = total[side], total[side + 1]
+            side += 2
 
 
 @numba.njit(inline="always")
-def _single_losses(axes: Axes, at: int, block: int, blocks: Blocks, scratch: Losses) -> None:
-    """Leave the losses of a block, whose spans lie `at`, and of those around it.
+def _gather_sides(slot: int, cuts: int, singles: int, scratch: Losses) -> int:
+    """Leave in `met` the spans of all sides; return how many.
 
-    The scan has met the blocks after it.
+    Those before every cut come first, then those after, then each block that is tried alone and
+    all others.
     """
-    before, lanes = scratch.before, len(scratch.missing) - LANES
-    others = (block - 1) * 2 * lanes  # the blocks before, and those after
-    for lane in range(0, 2 * lanes, SPAN):
-        unite(before, others + lane, scratch.run, lane)
-    alone = rest = 0.0
-    for a in range(scratch.node[0]):
-        axis = blocks.active[a]
-        place = axis + axis // LANES * LANES
-        if axes.kind[axis] == SET:
-            inside, only = scratch.inside[axis, block], scratch.only[axis, block]
-            alone += _set_loss(axes, axis, inside)
-            rest += _set_loss(axes, axis, scratch.held[axis] - only)
-        else:
-            alone += _span_loss(axes, axis, scratch.spans, at + place)
-            rest += _span_loss(axes, axis, before, others + place)
-    scratch.alone[block], scratch.rest[block] = alone, rest
+    met, spans, start = scratch.met, scratch.spans, scratch.span_start[slot]
+    width = 2 * (len(scratch.missing) - LANES)
+    sides = 2 * cuts
+    for lane in range(0, width, SPAN):
+        unite(met, lane, spans, start + lane, spans, start + lane)
+        for cut in range(1, cuts):
+            at = cut * width + lane
+            unite(met, at, met, at - width, spans, start + at)
+        last = (2 * cuts - 1) * width + lane
+        end = start + cuts * width + lane
+        unite(met, last, spans, end, spans, end)
+        for back in range(1, cuts):
+            at = last - back * width
+            unite(met, at, met, at + width, spans, end - back * width)
+        sides = 2 * cuts
+        for block in range(singles):
+            if scratch.is_tried[block]:
+                at, own = sides * width + lane, start + block * width + lane
+                before = (block - 1) * width + lane
+                after = (cuts + block) * width + lane if block < cuts else before
+                unite(met, at, spans, own, spans, own)
+                unite(met, at + width, met, before, met, after)
+                sides += 2
+    return sides
+
+
+@numba.njit(inline="always")
+def _add_span_losses(axes: Axes, axis: int, sides: int, scratch: Losses) -> None:
+    """Add the losses of an attribute over the spans of all sides."""
+    met, total = scratch.met, scratch.total
+    width = 2 * (len(scratch.missing) - LANES)
+    weight = axes.weight[axis]
+    at = axis + axis // LANES * LANES
+    last_low, last_high, loss = 0, 0, 0.0  # neighbours are often alike
+    for side in range(sides):
+        low, high = np.int64(~met[at]), np.int64(met[at + LANES])
+        if low != last_low or high != last_high:
+            last_low, last_high = low, high
+            loss = weight * span_loss(axes, axis, low, high)
+        total[side] += loss
+        at += width
+
+
+@numba.njit(inline="always")
+def _add_set_losses(axes: Axes, axis: int, cuts: int, singles: int, scratch: Losses) -> None:
+    """Add the losses of an attribute over the set values of all sides."""
+    total = scratch.total
+    values = 0
+    for cut in range(cuts):
+        values += scratch.starting[axis, cut]
+        total[cut] += _set_loss(axes, axis, values)
+    values = 0
+    for cut in range(cuts - 1, -1, -1):
+        values += scratch.ending[axis, cut + 1]
+        total[cuts + cut] += _set_loss(axes, axis, values)
+    side = 2 * cuts
+    for block in range(singles):
+        if scratch.is_tried[block]:
+            total[side] += _set_loss(axes, axis, scratch.inside[axis, block])
+            others = scratch.held[axis] - scratch.only[axis, block]
+            total[side + 1] += _set_loss(axes, axis, others)
+            side += 2
 
 
 @numba.njit(inline="always")
@@ -361,56 +412,6 @@ def _count_set_values(
                     if first == last:
                         only[block] += 1
         scratch.held[axis] = held
-
-
-@loop
-def _start_scan(run: Spans, values: Ints, cost: Reals, empty: int) -> None:
-    """Forget what the last scan has met."""
-    for j in range(len(run)):
-        run[j] = empty
-    for axis in range(len(values)):
-        values[axis] = 0
-        cost[axis] = 0.0
-
-
-@loop
-def _scan(
-    axes: Axes, at: int, place: int, fresh: Ints, before: float, blocks: Blocks, scratch: Losses
-) -> float:
-    """Take in the spans that lie `at`, and `fresh` set values; return the loss a row of all met.
-
-    It was `before` until now; what has not grown costs as much as then.
-    """
-    grew = False
-    for word in range(len(scratch.spanned)):
-        lane = word * SPAN
-        more = unite(scratch.run, lane, scratch.spans, at + lane) & scratch.spanned[word]
-        while more != 0:
-            axis = lowest_bit(more)
-            scratch.cost[word * LANES + axis] = _span_loss(
-                axes, word * LANES + axis, scratch.run, lane + axis
-            )
-            more &= more - 1
-            grew = True
-    for s in range(scratch.node[2]):
-        axis = scratch.sets[s]
-        if fresh[axis, place] > 0:
-            scratch.values[axis] += fresh[axis, place]
-            scratch.cost[axis] = _set_loss(axes, axis, scratch.values[axis])
-            grew = True
-    if not grew:
-        return before
-    total = 0.0
-    for a in range(scratch.node[0]):
-        total += scratch.cost[blocks.active[a]]
-    return total
-
-
-@loop
-def _span_loss(axes: Axes, axis: int, spans: Spans, low: int) -> float:
-    """Return the loss of an attribute over one of the spans."""
-    low_code, high_code = int(np.int64(~spans[low])), int(np.int64(spans[low + LANES]))
-    return float(axes.weight[axis] * span_loss(axes, axis, low_code, high_code))
 
 
 @loop

@@ -121,24 +121,20 @@ def _take_in(
     return types.void(spans, place, codes, place, missing, place), generate
 
 
-def _unite(typing: Any, spans: Any, at: Any, others: Any, place: Any) -> Any:
-    """Make the span at `at` hold the one of `others` at `place`; return which attributes grew.
-
-    Those are the first eight bits of a number.
-    """
+def _unite(typing: Any, spans: Any, at: Any, ones: Any, one: Any, others: Any, other: Any) -> Any:
+    """Leave at `at` the span that holds both the one of `ones` at `one` and that of `others`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = signature.args
-        span = _Lanes(context, builder, kinds[0], arguments[0], arguments[1], SPAN)
-        own = span.load()
-        other = _Lanes(context, builder, kinds[2], arguments[2], arguments[3], SPAN).load()
-        is_more = builder.icmp_signed(">", other, own)
-        span.store(builder.select(is_more, other, own))
-        ends = builder.zext(builder.bitcast(is_more, ir.IntType(SPAN)), ir.IntType(64))
-        either = builder.or_(ends, builder.lshr(ends, ir.Constant(ends.type, LANES)))
-        return builder.and_(either, ir.Constant(ends.type, (1 << LANES) - 1))
+        own, more, target = (
+            _Lanes(context, builder, signature.args[i], arguments[i], arguments[i + 1], SPAN)
+            for i in (2, 4, 0)
+        )
+        held, further = own.load(), more.load()
+        target.store(builder.select(builder.icmp_signed(">", further, held), further, held))
+        return context.get_dummy_value()
 
-    return types.int64(spans, types.intp, others, types.intp), generate
+    place = types.intp
+    return types.void(spans, place, ones, place, others, place), generate
 
 
 def _mark(typing: Any, bits: Any, at: Any, numbers: Any, first: Any) -> Any:
@@ -157,13 +153,20 @@ def _mark(typing: Any, bits: Any, at: Any, numbers: Any, first: Any) -> Any:
     return types.void(bits, types.intp, numbers, types.intp), generate
 
 
-def _lowest_bit(typing: Any, number: Any) -> Any:
-    """Return the place of the lowest bit of a number that is not zero."""
+def _swap(typing: Any, codes: Any, one: Any, other: Any) -> Any:
+    """Let the eight codes at `one` and at `other` change places."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        first, second = (
+            _Lanes(context, builder, signature.args[0], arguments[0], arguments[i], LANES)
+            for i in (1, 2)
+        )
+        moved, back = first.load(), second.load()
+        first.store(back)
+        second.store(moved)
+        return context.get_dummy_value()
 
-    return types.int64(types.int64), generate
+    return types.void(codes, types.intp, types.intp), generate
 
 
 # As compiled loops call them: without the first argument.
@@ -171,4 +174,4 @@ spread: Any = intrinsic(_spread)
 take_in: Any = intrinsic(_take_in)
 unite: Any = intrinsic(_unite)
 mark: Any = intrinsic(_mark)
-lowest_bit: Any = intrinsic(_lowest_bit)
+swap: Any = intrinsic(_swap)

@@ -26,6 +26,7 @@ from sfumato.rows.cut_loss import (
 )
 from sfumato.rows.cuts import Blocks, count_codes, new_blocks, order_blocks
 from sfumato.rows.feasible import Known, Sensitive, Tally, is_whole, new_tally, sides_hold
+from sfumato.rows.lanes import LANES, swap
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -190,10 +191,10 @@ def _search_cut(
     side: Bytes,
     scratch: Scratch,
     known: Known | None,
-) -> bool:
-    """Leave in `side` the allowed cut of least loss among cuts spread over all attributes.
+) -> int:
+    """Part the rows by the allowed cut of least loss among cuts spread over all attributes.
 
-    For nodes whose best cuts the models forbid; False if these are forbidden too.
+    For nodes whose best cuts the models forbid; return where, or -1 if these are forbidden too.
     """
     rows = end - start
     # not literals, for which twins would be compiled
@@ -219,9 +220,8 @@ def _search_cut(
             if sides_hold(work, start, end, side, layout, book, scratch.tally, known):
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
-        return False
-    _take_sides(work, start, end, best_axis, best_cut, alone, blocks, side)
-    return True
+        return -1
+    return _part(work, start, end, best_axis, best_cut, alone, blocks)
 
 
 @numba.njit(inline="always")
@@ -261,6 +261,23 @@ def _tie_cut(
 
 
 @loop
+def _part(
+    work: Codes, start: int, end: int, axis: int, cut: int, alone: bool, blocks: Blocks
+) -> int:
+    """Part the rows in place, as `_take_sides` would say; return where the second side begins."""
+    block_of = blocks.block_of[blocks.first[axis] :]
+    low, high = start, end - 1
+    while low <= high:
+        block = block_of[work[low, axis]]
+        if (block != cut) if alone else (block > cut):
+            _swap(work, low, high)
+            high -= 1
+        else:
+            low += 1
+    return low
+
+
+@loop
 def part(work: Codes, start: int, end: int, side: Bytes) -> int:
     """Move the rows of side 0 to the front, in place; return where side 1 begins."""
     low, high = start, end - 1
@@ -268,13 +285,23 @@ def part(work: Codes, start: int, end: int, side: Bytes) -> int:
         if side[low] == 0:
             low += 1
             continue
-        for column in range(work.shape[1]):
-            moved = work[low, column]
-            work[low, column] = work[high, column]
-            work[high, column] = moved
+        _swap(work, low, high)
         side[low] = side[high]
         high -= 1
     return low
+
+
+@numba.njit(inline="always")
+def _swap(work: Codes, one: int, other: int) -> None:
+    """Let two rows change places."""
+    columns = work.shape[1]
+    whole = columns // LANES * LANES
+    for column in range(0, whole, LANES):
+        swap(work, one * columns + column, other * columns + column)
+    for column in range(whole, columns):
+        moved = work[one, column]
+        work[one, column] = work[other, column]
+        work[other, column] = moved
 
 
 @numba.njit(inline="always")
@@ -308,15 +335,15 @@ def split(
                 chosen = j
         found.loss[chosen] = np.inf
         axis, cut, alone = found.axis[chosen], found.cut[chosen], found.alone[chosen]
-        _take_sides(work, start, end, axis, cut, alone, scratch.blocks, side)
+        if book is not None:
+            _take_sides(work, start, end, axis, cut, alone, scratch.blocks, side)
         if book is None or sides_hold(work, start, end, side, layout, book, scratch.tally, known):
-            return part(work, start, end, side)
-    if (
-        book is not None  # first, so that without rules nothing of them is compiled
-        and options.best_cut
-        and _search_cut(work, start, end, axes, layout, book, options, side, scratch, known)
-    ):
-        return part(work, start, end, side)
+            return _part(work, start, end, axis, cut, alone, scratch.blocks)
+    # the book first, so that without rules nothing of them is compiled
+    if book is not None and options.best_cut:
+        middle = _search_cut(work, start, end, axes, layout, book, options, side, scratch, known)
+        if middle >= 0:
+            return middle
     if options.relaxed and _tie_cut(
         work, start, end, axes, layout, book, options, side, scratch, known
     ):
