@@ -354,7 +354,7 @@ def _add_span_losses(axes: Axes, axis: int, sides: int, scratch: Losses) -> None
     at = axis + axis // LANES * LANES
     last_low, last_high, loss = 0, 0, 0.0  # neighbours are often alike
     for side in range(sides):
-        low, high = np.int64(~met[at]), np.int64(met[at + LANES])
+        low, high = int(np.int64(~met[at])), int(np.int64(met[at + LANES]))
         if low != last_low or high != last_high:
             last_low, last_high = low, high
             loss = weight * span_loss(axes, axis, low, high)
