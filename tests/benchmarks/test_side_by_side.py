@@ -42,6 +42,11 @@ def test_a_run_reports_time_memory_and_judges(files):
     assert found["metrics"]["recq"] >= 0
     assert found["total_seconds"] > found["floor_seconds"] > 0
     assert found["floor_processor_seconds"] > 0
+    assert found["ncp"] is None  # nor is this
+
+
+def test_what_generalised_cells_have_lost_is_reported(files):
+    assert 0 < measure("mondrian", files.folder)["ncp"] < 1
 
 
 @pytest.mark.parametrize("case", [*tables.METHODS])
@@ -60,6 +65,7 @@ def test_growth_ratios_and_regressions():
             "table": tables.SYNTHETIC,
             "rows": rows,
             "processor_seconds": seconds,
+            "over_floor": over,
             "over_floor_processor": over,
             "memory_ratio": 1.0,
         }
@@ -75,6 +81,17 @@ def test_growth_ratios_and_regressions():
     assert side_by_side.misses({"runs": [failed], "growth": {}}) == [
         "arp on 5 rows of adult: failed"
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "processor", "said"),
+    [(5.1, 4.0, "5.1 floors of seconds"), (4.0, 6.0, "6.0 floors of processor")],
+)
+def test_floors_are_counted_in_seconds_and_of_processor(seconds, processor, said):
+    run = {"case": "arp", "table": "covid", "rows": side_by_side.BAR_ROWS}
+    run |= {"over_floor": seconds, "over_floor_processor": processor}
+    (missed,) = side_by_side.misses({"runs": [run], "growth": {}})
+    assert said in missed
 
 
 def test_judges_that_take_too_long_are_told_with_their_seconds(capsys):
