@@ -137,31 +137,31 @@ def _count_groups(
     known: Ints,
 ) -> None:
     for group in range(len(offsets) - 1):
-        start, end = offsets[group], offsets[group + 1]
-        for j in range(start, end):
-            row = rows[j]
+        start, size = offsets[group], offsets[group + 1] - offsets[group]
+        for j in range(size):
+            row = rows[start + j]
             for attribute in range(shown.shape[1]):
-                held[attribute, j - start] = shown[row, attribute]
+                held[attribute, j] = shown[row, attribute]
         for attribute in range(shown.shape[1]):
-            own = held[attribute, : end - start]
             most = some = 0
-            if end - start <= _FEW:
+            if size <= _FEW:
                 # values are compared with each other: counts of all there are do not stay at hand
-                for i in range(len(own)):
-                    often = 1
+                for i in range(size):
+                    value, often = held[attribute, i], 1
                     for j in range(i):
-                        often += own[j] == own[i]
-                    if own[i] > 0:
+                        often += held[attribute, j] == value
+                    if value > 0:
                         some += 1
                         most = max(most, often)
             else:
-                for value in own:
+                for j in range(size):
+                    value = held[attribute, j]
                     if value > 0:
                         some += 1
                         counts[value] += 1
                         most = max(most, counts[value])
-                for value in own:
-                    counts[value] = 0
+                for j in range(size):
+                    counts[held[attribute, j]] = 0
             known[attribute, group] = some
             largest[attribute, group] = most
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from sfumato.models.model import exact_share
 from sfumato.models.statistics import Ints
@@ -22,6 +21,7 @@ from sfumato.rows.eligible_runs import (
     new_counter,
     numbered,
 )
+from sfumato.schema.distinct import ascending
 from sfumato.table import Column, Groups
 from sfumato.table.groups import spread
 
@@ -30,6 +30,7 @@ Reals = npt.NDArray[np.float64]
 
 # Errs towards merging no more than needed; the model decides in whole numbers in the end.
 _SLACK = 1e-12
+_BITS = 63  # of a whole number, the sign aside
 
 
 class Limits(NamedTuple):
@@ -109,11 +110,20 @@ def _used(largest: Ints, known: Ints, sizes: Ints, limits: Limits) -> Reals:
 
 
 def _ascending_order(numbers: Reals) -> Ints:
-    """Return the places of the numbers from low to high, of equal ones the first first."""
-    order = pl.Series(numbers).arg_sort().to_numpy().astype(np.int64)
-    found = numbers[order]
-    if (found[1:] == found[:-1]).any():  # rare, and in any order so far
-        return np.argsort(numbers, kind="stable")
+    """Return the places of numbers of at least 0 from low to high, of equal ones the first first.
+
+    Such numbers stand in the order of their bits, which are sorted some at a time, the lowest
+    first, beside the places: whole numbers are sorted in a fifth of the time.
+    """
+    bits, places = numbers.view(np.int64), np.arange(len(numbers))
+    low = len(numbers).bit_length()
+    order = places
+    for shift in range(0, _BITS, _BITS - low):
+        keys = (bits >> shift)[order]
+        keys &= (1 << _BITS - low) - 1
+        keys <<= low
+        keys |= places
+        order = order[ascending(keys) & (1 << low) - 1]
     return order
 
 
@@ -125,11 +135,10 @@ def _counts_of_merged(
     Most groups are merged with no other, and only those that are have to be counted.
     """
     parts = np.bincount(number)
-    found = np.empty((2, len(largest), len(parts)), np.int64)
-    alone = parts[number] == 1
-    for new, old in zip(found, (largest, known), strict=True):
-        new[:, number[alone]] = old[:, alone]
-    several = np.flatnonzero(~alone)
+    part_of = np.empty(len(parts), np.int64)  # one of its groups, all there is of most
+    part_of[number] = np.arange(len(number))
+    new_largest, new_known = (each.take(part_of, axis=1) for each in (largest, known))
+    several = np.flatnonzero(parts[number] > 1)
     if len(several):
         several = several[np.argsort(number[several], kind="stable")]
         places = spread(groups.offsets[several], groups.offsets[several + 1])[1]
@@ -137,9 +146,8 @@ def _counts_of_merged(
         sizes = np.bincount(number[several], groups.sizes[several])[chosen].astype(np.int64)
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         counted = counts_of_members(values, groups.order[places], offsets)
-        for new, own in zip(found, counted, strict=True):
-            new[:, chosen] = own
-    return found[0], found[1]
+        new_largest[:, chosen], new_known[:, chosen] = counted
+    return new_largest, new_known
 
 
 @numba.njit(cache=True, nogil=True)
