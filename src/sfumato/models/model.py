@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sfumato.errors import ParameterError
 from sfumato.measures.compiled import loop
-from sfumato.models import kernels
+from sfumato.models import kernels, sums
 from sfumato.models.kernels import Ints, Reals, Rule
 from sfumato.models.statistics import GroupStatistics, Total
 
@@ -83,15 +83,17 @@ class BoundModel:
 
     def holds(self, statistics: GroupStatistics) -> npt.NDArray[np.bool_]:
         """Return for every group whether the model holds."""
-        if self.rule.kind == kernels.K_ANONYMITY:  # without compiling any kernel
-            return statistics.sizes >= self.rule.whole
+        known = self._sums(statistics)
+        if known is not None:
+            return sums.hold(self.rule, known)
         found: npt.NDArray[np.bool_] = self._of_groups(kernels.holds_each, statistics)
         return found
 
     def levels(self, statistics: GroupStatistics) -> Reals:
         """Return the level that every group reaches: a size, an l, a distance, a share."""
-        if self.rule.kind == kernels.K_ANONYMITY:
-            return statistics.sizes.astype(np.float64)
+        known = self._sums(statistics)
+        if known is not None:
+            return sums.levels(self.rule, known)
         found: Reals = self._of_groups(kernels.level_each, statistics)
         return found
 
@@ -99,6 +101,11 @@ class BoundModel:
         """Return the level of the least protected group."""
         levels = self.levels(statistics)
         return float(levels.min() if self.model.at_least else levels.max())
+
+    def _sums(self, statistics: GroupStatistics) -> sums.Sums | None:
+        """Return what decides the model without a kernel, if anything does."""
+        shown = [statistics.histograms[name] for name in self.model.needs]
+        return sums.sums_of(self.rule, statistics.sizes, shown[0] if shown else None)
 
     def _of_groups(self, kernel: Callable[..., Any], statistics: GroupStatistics) -> Any:
         """Return what a kernel finds of every group; many groups are shared out to threads."""
