@@ -128,16 +128,18 @@ from sfumato.rows.feasible import is_whole, sides_hold
 from sfumato.rows.local_buckets import _deal_ranges
 
 method = {method}
-kernels = [sides_hold, is_whole, cut_losses, gather_spans, level_each]
+kernels = [sides_hold, is_whole, cut_losses, gather_spans]
 if method.name == "merging":
     kernels.append(surely_hold)
 if method.name == "lgb":
-    kernels = [_deal_ranges, holds_each, level_each]
+    kernels = [_deal_ranges]
 compile_kernels(method.name)
 before = [set(kernel.signatures) for kernel in kernels]
 assert all(before)
 audit(method.publish(census(20_000), census_schema()))
 assert [set(kernel.signatures) for kernel in kernels] == before
+assert not level_each.signatures  # sums decide
+assert method.name == "merging" or not holds_each.signatures
 """
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from sfumato.datasets import census
 from sfumato.datasets.schemas import census_schema
 from sfumato.models import LDiversity
-from sfumato.models.counting import group_statistics
 from sfumato.models.model import BoundModel, rule_book
 from sfumato.randomness import repeatable
 from sfumato.rows.axes import axes_of
@@ -38,14 +37,10 @@ def compile_kernels(method: str) -> None:
     """Compile what a method needs beside, or after, what its run compiles first."""
     table = encode(census(_ROWS), census_schema())
     (hidden,) = table.sensitive
-    bound = bind_to_table(table, [LDiversity(hidden.name, 2, "frequency")])
     if method == "lgb":
-        whole = Groups(np.zeros(table.rows, np.int32), 1)
         unique_buckets(hidden.codes, hidden.cardinality, 1, rng=repeatable(0))
-        statistics = group_statistics(table, whole, (hidden.name,))
-        bound[0].levels(statistics)
-        bound[0].holds(statistics)
     else:
+        bound = bind_to_table(table, [LDiversity(hidden.name, 2, "frequency")])
         _compile_cuts(method, table, bound)
 
 
@@ -53,8 +48,8 @@ def _compile_cuts(method: str, table: Table, bound: tuple[BoundModel, ...]) -> N
     """Compile parts of Mondrian under models as a method calls it, and what comes after it.
 
     Checks of models come first: they are a chain, each link of which needs the one before, and the
-    longest of all. The run compiles their first link, `holds`, before all else: by the time that it
-    is needed here, it mostly lies in the cache.
+    longest of all, and the run comes to them last; but for their first link, `holds`, which
+    Merging compiles before all else, so that it mostly lies in the cache by then.
     """
     columns, (hidden,) = table.quasi_identifiers, table.sensitive
     exclusions = None
@@ -76,9 +71,8 @@ def _compile_cuts(method: str, table: Table, bound: tuple[BoundModel, ...]) -> N
     sides_hold(work, 0, 0, side, layout, book, tally, known)
     cut_losses(axes, 0, 0, 0, 1, blocks, losses)
     gather_spans(work, 0, 0, axes, 0, 0, blocks, losses)
-    whole = Groups(np.zeros(table.rows, np.int32), 1)
-    bound[0].levels(group_statistics(table, whole, (hidden.name,)))
     if method == "merging":
+        whole = Groups(np.zeros(table.rows, np.int32), 1)
         with_fakes(table, whole, 1, l=1, exclusions=exclusions, rng=repeatable(0))
 
 
