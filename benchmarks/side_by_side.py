@@ -37,6 +37,7 @@ PEER_SCRIPT = ROOT / "benchmarks" / "peer_run.py"
 SIZES = (100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = (20_000,)
 NAIVE_ROWS = 20_000  # the naive versions take minutes beyond
+PEER_SECONDS = 300  # no peer is waited for longer
 JUDGED_ROWS = 1_500_000
 BAR_ROWS = 900_000  # from here on bars of time and memory hold (rows without a salary are left out)
 LARGE = 5_000_000  # one round is enough: long runs are steadier
@@ -121,7 +122,12 @@ def _ours(case: str, files: tables.Files, judged: bool) -> Run:
 
 def _theirs(python: Path, case: str, files: tables.Files) -> Run:
     command = [python, PEER_SCRIPT, case, files.folder / "data.csv", files.folder / "plan.json"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=PEER_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return {"case": case, "rows": files.rows, "failed": f"over {PEER_SECONDS} s"}
     if answer.returncode != 0:
         return {"case": case, "rows": files.rows, "failed": answer.returncode}
     result: Run = json.loads(answer.stdout)

@@ -23,12 +23,14 @@ def publish(data: pd.DataFrame, quasi_identifiers: list[str], sensitive: str) ->
     order = sorted(quasi_identifiers, key=lambda name: -association(data[name], coarse))
     blocks: list[pd.DataFrame] = []
     waiting: list[pd.DataFrame] = []
+    counts = pd.Series(dtype=float)
     for _, rows in data.groupby(order, sort=True):
         waiting.append(rows)
-        group = pd.concat(waiting)
-        if group[sensitive].value_counts().max() * 5 <= len(group):
+        counts = counts.add(rows[sensitive].value_counts(), fill_value=0)
+        if counts.max() * 5 <= counts.sum():
+            group = pd.concat(waiting)
             blocks += [group.loc[each] for each in groups_of(group, sensitive, 5)]
-            waiting = []
+            waiting, counts = [], counts[:0]
     if waiting and blocks:  # what is left over joins the last block
         blocks[-1] = pd.concat([blocks[-1], *waiting])
     return blocks
