@@ -173,12 +173,28 @@ class Adversary:
         """Return the groups of all targets and controls; None if there are too many."""
         people = np.union1d(self.targets, self.controls)
         kinds, of = self.kinds(people)
+        fits = self._found_at_once(kinds)
+        return None if fits is None else KeptFits(people, of, fits)
+
+    def fits_of_kinds(self, rows: Ints) -> Iterator[tuple[slice, Fits, Ints]]:
+        """Return the groups of people as `fits_in_parts` does, and whose of the fits each person
+        has: people of one kind share theirs, unless there are too many to be held at once."""
+        kinds, of = self.kinds(rows)
+        fits = self._found_at_once(kinds)
+        if fits is not None:
+            yield slice(0, len(rows)), fits, of
+            return
+        for part, found in self._found_in_parts(rows):
+            yield part, found, np.arange(found.people)
+
+    def _found_at_once(self, rows: Ints) -> Fits | None:
+        """Return the groups of all of these people; None if there are too many."""
         found: list[Fits] = []
-        for _, fits in self._found_in_parts(kinds):
+        for _, fits in self._found_in_parts(rows):
             found.append(fits)
             if sum(len(each.group) for each in found) > MOST_KEPT:
                 return None
-        return KeptFits(people, of, joined(found))
+        return joined(found)
 
     def _found_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
         withheld: Ints | None = self.remembered(

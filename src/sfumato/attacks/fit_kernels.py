@@ -158,6 +158,27 @@ def add_shares(
                 out[person, value[entry]] += share * held[entry]
 
 
+@loop
+def take_largest(
+    kind: Ints, start: Ints, group: Ints, weight: Reals, drawn: Reals, out: Ints
+) -> None:
+    """Fill in the group of each person whose weight is the largest, times a number that is drawn
+    for the person and the group; of equal ones the last. Who has no group is left alone.
+
+    Person i's groups are from `start[kind[i]]` on; `drawn` has the numbers of one person after the
+    other.
+    """
+    at = 0
+    for person in range(len(kind)):
+        largest = -np.inf
+        for place in range(start[kind[person]], start[kind[person] + 1]):
+            own = weight[place] * drawn[at]
+            at += 1
+            if own >= largest:
+                largest = own
+                out[person] = group[place]
+
+
 def scratch(groups: int) -> tuple[Any, Any]:
     """Return room for the groups of one kind."""
     return np.empty(groups, np.int64), np.empty(groups, np.float64)
