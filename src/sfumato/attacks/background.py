@@ -142,9 +142,11 @@ def _corrupted(
         here = here[: max(int(np.searchsorted(ends, left, "right")), 1)]
         left -= int(ends[len(here) - 1]) if len(here) else 0
         truth = eyes.truth(rows[here], secret)
-        total, summed = np.zeros(len(here)), np.zeros((len(here), len(CORRUPTED)))
+        # people of one kind with the same value fare alike
+        pairs, like = np.unique(of[here] * secret.count + truth, return_inverse=True)
+        total, summed = np.zeros(len(pairs)), np.zeros((len(pairs), len(CORRUPTED)))
         add_corrupted(
-            of[here] - part.start,
+            pairs // secret.count - part.start,
             fits.start,
             fits.group,
             fits.weight * per_record[fits.group],
@@ -155,12 +157,13 @@ def _corrupted(
             first,
             cohorts.value,
             cohorts.count,
-            truth,
+            pairs % secret.count,
             np.array(CORRUPTED),
             are_in,
             total,
             summed,
         )
+        total, summed = total[like], summed[like]
         share = summed / np.maximum(total, np.finfo(float).tiny)[:, None]
         shown = np.where(total[:, None] > 0, share, prior[truth][:, None])
         # who fits no group that hides an attribute which some do not hide keeps nothing secret
