@@ -160,6 +160,7 @@ def _corrupted(
             pairs % secret.count,
             np.array(CORRUPTED),
             are_in,
+            np.full(secret.count, -1),
             total,
             summed,
         )

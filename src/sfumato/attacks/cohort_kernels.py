@@ -27,34 +27,46 @@ def add_corrupted(
     truth: Ints,
     known: Ints,
     are_in: bool,
+    place_of: Ints,
     total: Reals,
     out: Reals,
 ) -> None:
-    """Add up, for every person, the weights of the cohorts they may be in, and these times the
-    chance of their value there if so many others are `known`, a column each.
+    """Add up, for every pair of a kind of people and a value of theirs (`truth`), the weights of
+    the cohorts they may be in, and these times the chance of the value there if so many others are
+    `known`, a column each.
 
-    The groups of kind k are from `start[k]` on, the cohorts of group g from `cohorts[g]` on, each
-    with a `share`, and the values of cohort j from `first[j]` on, which so many have (`count`).
+    Pairs come in the order of kinds: the cohorts of a kind are gone through once for all of its
+    values. The groups of kind k are from `start[k]` on, the cohorts of group g from `cohorts[g]`
+    on, each with a `share`, and the values of cohort j from `first[j]` on, which so many have
+    (`count`). `place_of` has -1 for every value, and has it again after.
     """
-    for person in range(len(kind)):
-        for at in range(start[kind[person]], start[kind[person] + 1]):
+    begin = 0
+    while begin < len(kind):
+        end = begin
+        while end < len(kind) and kind[end] == kind[begin]:
+            place_of[truth[end]] = end
+            end += 1
+        whole = 0.0
+        for at in range(start[kind[begin]], start[kind[begin] + 1]):
             for place in range(cohorts[group[at]], cohorts[group[at] + 1]):
                 own = cohort[place]
-                having = 0.0
-                for entry in range(first[own], first[own + 1]):
-                    if value[entry] == truth[person]:
-                        having = count[entry]
-                        break
                 part = weight[at] * share[place]
-                total[person] += part
-                if having <= 0:
-                    continue
+                whole += part
                 size = float(sizes[own])
-                for column in range(len(known)):
-                    if are_in:
-                        gone = min(float(known[column]), max(size - 1, 0.0))
-                        rest = having - gone * (having - 1) / max(size - 1, 1.0)
-                        chance = rest / max(size - gone, 1.0)
-                    else:
-                        chance = having / max(size, 1.0)
-                    out[person, column] += part * chance
+                for entry in range(first[own], first[own + 1]):
+                    pair = place_of[value[entry]]
+                    having = count[entry]
+                    if pair < 0 or having <= 0:
+                        continue
+                    for column in range(len(known)):
+                        if are_in:
+                            gone = min(float(known[column]), max(size - 1, 0.0))
+                            rest = having - gone * (having - 1) / max(size - 1, 1.0)
+                            chance = rest / max(size - gone, 1.0)
+                        else:
+                            chance = having / max(size, 1.0)
+                        out[pair, column] += part * chance
+        for pair in range(begin, end):
+            total[pair] = whole
+            place_of[truth[pair]] = -1
+        begin = end
