@@ -38,6 +38,7 @@ Reals = npt.NDArray[np.float64]
 
 SAMPLE = 20_000  # rows that are looked at
 _PEOPLE = 5_000
+_SPARSEST = 8  # totals and sizes that may occur, for every unit
 
 
 def leaks(
@@ -161,7 +162,7 @@ def _group_ids(own: OwnRows, adversary: Adversary) -> list[Outcome]:
     """Return whether numbers of groups tell input order, values or sizes of groups."""
     count = adversary.view.groups
     quantities = _positions(own.group, own.person, count)
-    quantities.append(adversary.sizes.astype(np.float64))
+    quantities.append(adversary.sizes)
     for table, names in attributes_of(own.release).items():
         quantities += _of_units(own, table, names, own.groups(table), count)
     how = (
@@ -192,7 +193,7 @@ def _bucket_ids(own: OwnRows) -> list[Outcome]:
             placed = rows >= 0
             placed[placed] = inside[rows[placed]]
             quantities = _positions(buckets[rows[placed]], own.person[placed], count)
-            quantities.append(np.where(sizes > 0, sizes, np.nan))
+            quantities.append(sizes if sizes.all() else np.where(sizes > 0, sizes, np.nan))
             quantities += _of_units(own, table, names, np.where(inside, buckets, count), count)
             how = (
                 "Numbers of buckets are to tell which of two buckets comes first in the input, is "
@@ -216,9 +217,10 @@ def _bucket_ids(own: OwnRows) -> list[Outcome]:
 
 def _of_units(
     own: OwnRows, table: str, names: Sequence[str], unit: Ints, count: int
-) -> list[Reals]:
-    """Return means of the values, and of their texts' order, of the rows of each unit."""
-    found = []
+) -> list[Reals | Ints]:
+    """Return means of the values, and of their texts' order, of the rows of each unit, or numbers
+    in the order of these."""
+    found: list[Reals | Ints] = []
     inside = unit < count
     all_inside = bool(inside.all())
     sizes = np.bincount(unit, minlength=count) if all_inside else None
@@ -236,19 +238,41 @@ def _of_units(
     return found
 
 
-def _positions(unit: Ints, people: Ints, count: int) -> list[Reals]:
+def _positions(unit: Ints, people: Ints, count: int) -> list[Reals | Ints]:
     """Return where each unit's people are in the input, the first of them and on average."""
     first = np.full(count, np.inf)
     np.minimum.at(first, unit, people)
     return [np.where(np.isinf(first), np.nan, first), _means(unit, people, count)]
 
 
-def _means(unit: Ints, values: npt.ArrayLike, count: int, sizes: Ints | None = None) -> Reals:
-    """Return the mean of each unit, of these `sizes` if they are known; NaN where it has no
-    value."""
+def _means(
+    unit: Ints, values: npt.ArrayLike, count: int, sizes: Ints | None = None
+) -> Reals | Ints:
+    """Return the mean of each unit, of these `sizes` if they are known, or numbers in the order of
+    the means; NaN where a unit has no value."""
     total = np.bincount(unit, np.asarray(values, np.float64), minlength=count)
     size = np.bincount(unit, minlength=count) if sizes is None else sizes
-    return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+    if not size.all():
+        return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+    numbers = _numbered(total, size)
+    return total / size if numbers is None else numbers
+
+
+def _numbered(total: Reals, size: Ints) -> Ints | None:
+    """Return numbers in the order of means, found by counting totals and sizes that may occur
+    instead of sorting means; None where these are too many, or not whole."""
+    twice = (2 * total).astype(np.int64)  # the middle of two values is a half at the least
+    width = int(size.max(initial=0)) + 1
+    span = (int(twice.max(initial=0)) + 1) * width
+    if span > _SPARSEST * len(size) or twice.min(initial=0) < 0 or (twice != 2 * total).any():
+        return None
+    keys = twice * width + size
+    occurs = np.zeros(span, np.bool_)
+    occurs[keys] = True
+    used = np.flatnonzero(occurs)
+    number = np.empty(span, np.int64)
+    number[used] = np.unique(used // width / 2 / (used % width), return_inverse=True)[1]
+    return number[keys]
 
 
 def _ordered(found: Distinct, rows: Ints) -> Ints:
