@@ -250,7 +250,7 @@ def _means(
 ) -> Reals | Ints:
     """Return the mean of each unit, of these `sizes` if they are known, or numbers in the order of
     the means; NaN where a unit has no value."""
-    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count)
+    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count).astype(np.float64)
     size = np.bincount(unit, minlength=count) if sizes is None else sizes
     if not size.all():
         return np.where(size > 0, total / np.maximum(size, 1), np.nan)
@@ -272,7 +272,7 @@ def _numbered(total: Reals, size: Ints) -> Ints | None:
     used = np.flatnonzero(occurs)
     number = np.empty(span, np.int64)
     number[used] = np.unique(used // width / 2 / (used % width), return_inverse=True)[1]
-    return number[keys]
+    return np.asarray(number[keys])
 
 
 def _ordered(found: Distinct, rows: Ints) -> Ints:
