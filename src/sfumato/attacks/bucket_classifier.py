@@ -28,6 +28,7 @@ from sfumato.attacks.buckets_shown import Features, Lessons
 from sfumato.attacks.definetti_kernels import Room, add_sharpened, balance
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
+from sfumato.attacks.sorting import sorted_by
 from sfumato.attacks.stage import Secret
 
 Ints = npt.NDArray[np.int64]
@@ -68,8 +69,10 @@ class Classifier:
             self._balance(fits.group)
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
+            order = sorted_by([fits.group])
             add_sharpened(
-                *(fits.start, fits.group, fits.weight, self._ranks(eyes, kinds)),
+                *(fits.person[order], fits.group[order], fits.weight[order]),
+                self._ranks(eyes, kinds),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
                 *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),
@@ -88,7 +91,7 @@ class Classifier:
 
     def _balance(self, groups: Ints) -> None:
         """Find the factors of the buckets that people of some groups are in."""
-        units = self.lessons.units_of(np.unique(groups))
+        units = self.lessons.units_of(groups)
         units = units[~self.balanced[units]]
         if len(units):
             _in_shares(units, lambda own: _balance(self.lessons, self.ratio, self.scale, own))

@@ -82,11 +82,12 @@ class Lessons:
         return np.asarray(np.diff(self.buckets.start, axis=1).max(axis=0))
 
     def units_of(self, groups: Ints) -> Ints:
-        """Return the buckets that people of some groups are in."""
+        """Return the buckets that people of some groups are in, ascending."""
         shown = self.shown
+        groups = _distinct(groups, shown.start.shape[1] - 1)
         _, rows = spread(shown.start[:, groups].ravel(), shown.start[:, groups + 1].ravel())
         _, entries = spread(shown.entries[rows], shown.entries[rows + 1])
-        return np.asarray(np.unique(self.buckets.bucket[entries]))
+        return _distinct(self.buckets.bucket[entries], self.count)
 
     @property
     def widest(self) -> int:
@@ -178,6 +179,13 @@ class Lessons:
             _stretches(features),
             features[-1].last,
         )
+
+
+def _distinct(numbers: Ints, count: int) -> Ints:
+    """Return which of the numbers below `count` there are, ascending."""
+    occurs = np.zeros(count, np.bool_)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs)
 
 
 def _features(eyes: Adversary, blocks: Sequence[Block]) -> list[Features]:

@@ -315,7 +315,7 @@ def _add_block(
 
 @loop
 def add_sharpened(
-    start: Ints,
+    people: Ints,
     group: Ints,
     weight: Reals,
     ranks: Ints,
@@ -332,40 +332,40 @@ def add_sharpened(
 ) -> None:
     """Add up, for every person, what the groups that they may be in tell by the classifier.
 
-    Person i's groups are from `start[i]` on, each with so many records (`weight`) that fit. Of
-    several blocks, all of whose buckets are the groups, each tells on its own: what they say
-    beyond the group's shares is multiplied. `line` is a line of zeros, and is one again after.
+    Each of the `people` may be in a `group`, so many records (`weight`) of which fit: in the order
+    of groups, since a group is far more to be fetched than a person. Of several blocks, all of
+    whose buckets are the groups, each tells on its own: what they say beyond the group's shares is
+    multiplied. `line` is a line of zeros, and is one again after.
     """
     blocks = len(scale)
-    for person in range(len(start) - 1):
-        for at in range(start[person], start[person + 1]):
-            g = group[at]
-            if blocks == 1:
-                _add_block(
-                    *(ranks[person], g, 0, columns, shown, buckets, stretches),
-                    *(ratio, scale, chance, out[person]),
-                )
-                continue
-            first, last = buckets.values[g], buckets.values[g + 1]
-            held = 0.0
+    for at in range(len(people)):
+        person, g = people[at], group[at]
+        if blocks == 1:
+            _add_block(
+                *(ranks[person], g, 0, columns, shown, buckets, stretches),
+                *(ratio, scale, chance, out[person]),
+            )
+            continue
+        first, last = buckets.values[g], buckets.values[g + 1]
+        held = 0.0
+        for place in range(first, last):
+            held += buckets.weight[place]
+        for place in range(first, last):
+            mixed[place - first] = buckets.weight[place] / held
+        for block in range(blocks):
+            fitting = _add_block(
+                *(ranks[person], g, block, columns, shown, buckets, stretches),
+                *(ratio, scale, chance, line),
+            )
             for place in range(first, last):
-                held += buckets.weight[place]
+                told = line[buckets.value[place]]
+                line[buckets.value[place]] = 0.0
+                if fitting > 0:
+                    mixed[place - first] *= told / fitting * held / buckets.weight[place]
+        total = 0.0
+        for place in range(last - first):
+            total += mixed[place]
+        if total > 0:
             for place in range(first, last):
-                mixed[place - first] = buckets.weight[place] / held
-            for block in range(blocks):
-                people = _add_block(
-                    *(ranks[person], g, block, columns, shown, buckets, stretches),
-                    *(ratio, scale, chance, line),
-                )
-                for place in range(first, last):
-                    told = line[buckets.value[place]]
-                    line[buckets.value[place]] = 0.0
-                    if people > 0:
-                        mixed[place - first] *= told / people * held / buckets.weight[place]
-            total = 0.0
-            for place in range(last - first):
-                total += mixed[place]
-            if total > 0:
-                for place in range(first, last):
-                    share = mixed[place - first] / total
-                    out[person, buckets.value[place]] += weight[at] * share
+                share = mixed[place - first] / total
+                out[person, buckets.value[place]] += weight[at] * share
