@@ -144,12 +144,13 @@ def _corrupted(
         truth = eyes.truth(rows[here], secret)
         # people of one kind with the same value fare alike
         pairs, like = np.unique(of[here] * secret.count + truth, return_inverse=True)
-        total, summed = np.zeros(len(pairs)), np.zeros((len(pairs), len(CORRUPTED)))
+        kind = pairs // secret.count - part.start
+        kinds_here, group, weight = fits.by_group()
+        by_kind, by_pair = np.zeros(fits.people), np.zeros((len(pairs), len(CORRUPTED)))
         add_corrupted(
-            pairs // secret.count - part.start,
-            fits.start,
-            fits.group,
-            fits.weight * per_record[fits.group],
+            kinds_here,
+            group,
+            weight * per_record[group],
             cohorts.start,
             cohorts.cohort,
             cohorts.share,
@@ -157,14 +158,14 @@ def _corrupted(
             first,
             cohorts.value,
             cohorts.count,
+            np.searchsorted(kind, np.arange(fits.people + 1)),
             pairs % secret.count,
             np.array(CORRUPTED),
             are_in,
-            np.full(secret.count, -1),
-            total,
-            summed,
+            by_kind,
+            by_pair,
         )
-        total, summed = total[like], summed[like]
+        total, summed = by_kind[of[here] - part.start], by_pair[like]
         share = summed / np.maximum(total, np.finfo(float).tiny)[:, None]
         shown = np.where(total[:, None] > 0, share, prior[truth][:, None])
         # who fits no group that hides an attribute which some do not hide keeps nothing secret

@@ -28,7 +28,6 @@ from sfumato.attacks.buckets_shown import Features, Lessons
 from sfumato.attacks.definetti_kernels import Room, add_sharpened, balance
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
-from sfumato.attacks.sorting import sorted_by
 from sfumato.attacks.stage import Secret
 
 Ints = npt.NDArray[np.int64]
@@ -69,10 +68,8 @@ class Classifier:
             self._balance(fits.group)
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
-            order = sorted_by([fits.group])
             add_sharpened(
-                *(fits.person[order], fits.group[order], fits.weight[order]),
-                self._ranks(eyes, kinds),
+                *(*fits.by_group(), self._ranks(eyes, kinds)),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
                 *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),

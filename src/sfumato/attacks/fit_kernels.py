@@ -136,7 +136,7 @@ def fill_fits(
 
 @loop
 def add_shares(
-    start: Ints,
+    people: Ints,
     group: Ints,
     weight: Reals,
     size: Ints,
@@ -147,15 +147,14 @@ def add_shares(
 ) -> None:
     """Add up, for every person, the values of the groups they may be in, by the groups' weights.
 
-    Person i's groups are from `start[i]` on; group g's values from `entries[g]` on, `held` by so
-    many of its `size[g]` records.
+    Each of the `people` may be in a `group`, in the order of groups; group g's values are from
+    `entries[g]` on, `held` by so many of its `size[g]` records.
     """
-    for person in range(len(start) - 1):
-        for place in range(start[person], start[person + 1]):
-            g = group[place]
-            share = weight[place] / size[g]
-            for entry in range(entries[g], entries[g + 1]):
-                out[person, value[entry]] += share * held[entry]
+    for place in range(len(people)):
+        person, g = people[place], group[place]
+        share = weight[place] / size[g]
+        for entry in range(entries[g], entries[g + 1]):
+            out[person, value[entry]] += share * held[entry]
 
 
 @loop
