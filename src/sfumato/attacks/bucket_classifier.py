@@ -174,7 +174,7 @@ def _balance(
         np.empty(lessons.widest),
         np.empty(most),
         np.empty(most),
-        np.empty((most, lessons.shown.categories.shape[1]), np.int64),
+        np.empty((most, lessons.shown.categories.shape[1]), np.int32),
         np.empty(max(lessons.widest, _ROOM)),
     )
     balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room)

@@ -151,7 +151,9 @@ class Lessons:
         width = max(len(block.names) for block in blocks)
         columns = np.full((len(blocks), width), -1)
         rows = np.cumsum([0, *(len(block.group) for block in blocks)])
-        cells, categories = np.full((rows[-1], width), -1), np.zeros((rows[-1], width), np.int64)
+        # of half the width: these are most of what is fetched of a bucket
+        cells = np.full((rows[-1], width), -1, np.int32)
+        categories = np.zeros((rows[-1], width), np.int32)
         base = np.cumsum([0, *(each.reach.count for each in features)])
         of_block = np.repeat(np.arange(len(blocks)), np.diff(rows))
         category = np.concatenate([each.category for each in features])
@@ -159,7 +161,7 @@ class Lessons:
             own = [place[name] for name in block.names]
             columns[at, : len(own)] = own
             part = slice(rows[at], rows[at + 1]), slice(len(own))
-            np.add(block.cells, base[own], out=cells[part])
+            cells[part] = block.cells + base[own]
             categories[part] = category[cells[part]]
         edges = np.arange(eyes.view.groups + 1)
         start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]

@@ -17,6 +17,7 @@ from sfumato.attacks.reach import MISSING
 from sfumato.measures.compiled import loop
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -30,8 +31,8 @@ class Shown(NamedTuple):
     """
 
     start: Ints
-    cells: Ints
-    categories: Ints
+    cells: Codes
+    categories: Codes
     entries: Ints
 
 
@@ -63,7 +64,7 @@ class Stretches(NamedTuple):
 
 @loop
 def _weigh(
-    line: Ints, ratio: Reals, value: Ints, scale: Reals, first: int, last: int, out: Reals
+    line: Codes, ratio: Reals, value: Ints, scale: Reals, first: int, last: int, out: Reals
 ) -> float:
     """Fill in how likely somebody with these categories has each of some values; return the sum."""
     total = 0.0
@@ -85,7 +86,7 @@ class Room(NamedTuple):
     wanted: Reals
     people: Reals
     chance: Reals
-    lines: Ints
+    lines: Codes
     likely: Reals
 
 
@@ -259,7 +260,7 @@ def balance(
 
 
 @loop
-def _fits(ranks: Ints, cells: Ints, columns: Ints, stretches: Stretches) -> bool:
+def _fits(ranks: Ints, cells: Codes, columns: Ints, stretches: Stretches) -> bool:
     """Return whether cells cover what a person has."""
     for at in range(len(cells)):
         cell = cells[at]
