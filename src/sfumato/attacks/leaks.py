@@ -20,7 +20,7 @@ from sfumato.attacks.fakes import fake_leaks
 from sfumato.attacks.file_leaks import file_leaks
 from sfumato.attacks.joins import join_leaks
 from sfumato.attacks.leak import leak
-from sfumato.attacks.order import told_best, told_order
+from sfumato.attacks.order import numbered_means, told_best, told_order
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.own_rows import OwnRows, attributes_of
 from sfumato.attacks.set_adversary import SetAdversary
@@ -38,7 +38,6 @@ Reals = npt.NDArray[np.float64]
 
 SAMPLE = 20_000  # rows that are looked at
 _PEOPLE = 5_000
-_SPARSEST = 8  # totals and sizes that may occur, for every unit
 
 
 def leaks(
@@ -254,25 +253,8 @@ def _means(
     size = np.bincount(unit, minlength=count) if sizes is None else sizes
     if not size.all():
         return np.where(size > 0, total / np.maximum(size, 1), np.nan)
-    numbers = _numbered(total, size)
+    numbers = numbered_means(total, size)
     return total / size if numbers is None else numbers
-
-
-def _numbered(total: Reals, size: Ints) -> Ints | None:
-    """Return numbers in the order of means, found by counting totals and sizes that may occur
-    instead of sorting means; None where these are too many, or not whole."""
-    twice = (2 * total).astype(np.int64)  # the middle of two values is a half at the least
-    width = int(size.max(initial=0)) + 1
-    span = (int(twice.max(initial=0)) + 1) * width
-    if span > _SPARSEST * len(size) or twice.min(initial=0) < 0 or (twice != 2 * total).any():
-        return None
-    keys = twice * width + size
-    occurs = np.zeros(span, np.bool_)
-    occurs[keys] = True
-    used = np.flatnonzero(occurs)
-    number = np.empty(span, np.int64)
-    number[used] = np.unique(used // width / 2 / (used % width), return_inverse=True)[1]
-    return np.asarray(number[keys])
 
 
 def _ordered(found: Distinct, rows: Ints) -> Ints:

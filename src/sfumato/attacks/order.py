@@ -21,6 +21,8 @@ from sfumato.table.permutation import permutation
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
+_SPARSEST = 8  # numbers that may occur, for every thing
+
 
 @dataclass(frozen=True, slots=True)
 class Trained:
@@ -145,10 +147,31 @@ def _ranked(values: npt.NDArray[Any]) -> Reals:
     return ranks
 
 
+def numbered_means(total: Reals, size: Ints) -> Ints | None:
+    """Return numbers in the order of means, found by counting totals and sizes that may occur
+    instead of sorting means; None where these are too many, or not whole. No size is 0.
+
+    >>> numbered_means(np.array([3.0, 2.0, 1.5, 1.0]), np.array([2, 1, 1, 2])).tolist()
+    [1, 2, 1, 0]
+    """
+    twice = (2 * total).astype(np.int64)  # the middle of two values is a half at the least
+    width = int(size.max(initial=0)) + 1
+    span = (int(twice.max(initial=0)) + 1) * width
+    if span > _SPARSEST * len(size) or twice.min(initial=0) < 0 or (twice != 2 * total).any():
+        return None
+    keys = twice * width + size
+    occurs = np.zeros(span, np.bool_)
+    occurs[keys] = True
+    used = np.flatnonzero(occurs)
+    number = np.empty(span, np.int64)
+    number[used] = np.unique(used // width / 2 / (used % width), return_inverse=True)[1]
+    return np.asarray(number[keys])
+
+
 def _is_dense(values: npt.NDArray[Any]) -> bool:
     """Return whether values are whole numbers, and not far more of them than things."""
     whole = np.issubdtype(values.dtype, np.integer) and len(values) > 0
-    return bool(whole and values.min() >= 0 and values.max() < 8 * len(values))
+    return bool(whole and values.min() >= 0 and values.max() < _SPARSEST * len(values))
 
 
 def _halves(count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
