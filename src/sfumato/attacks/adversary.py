@@ -178,14 +178,23 @@ class Adversary:
 
     def fits_of_kinds(self, rows: Ints) -> Iterator[tuple[slice, Fits, Ints]]:
         """Return the groups of people as `fits_in_parts` does, and whose of the fits each person
-        has: people of one kind share theirs, unless there are too many to be held at once."""
-        kinds, of = self.kinds(rows)
-        fits = self._found_at_once(kinds)
-        if fits is not None:
-            yield slice(0, len(rows)), fits, of
+        has: people of one kind share theirs, and those that are kept are not found again, unless
+        there are too many to be held at once."""
+        kept: KeptFits | None = self.remembered("fits", self._everybody)
+        own = np.zeros(0, np.int64) if kept is None else kept.people
+        kinds, of = self.kinds(np.concatenate([own, rows]))
+        place = np.full(len(kinds), -1)
+        if kept is not None:
+            place[of[: len(own)]] = kept.kind
+        others = np.flatnonzero(place < 0)
+        fits = self._found_at_once(kinds[others])
+        if fits is None:
+            for part, found in self._found_in_parts(rows):
+                yield part, found, np.arange(found.people)
             return
-        for part, found in self._found_in_parts(rows):
-            yield part, found, np.arange(found.people)
+        before = [] if kept is None else [kept.fits]
+        place[others] = sum(each.people for each in before) + np.arange(len(others))
+        yield slice(0, len(rows)), joined([*before, fits]), place[of[len(own) :]]
 
     def _found_at_once(self, rows: Ints) -> Fits | None:
         """Return the groups of all of these people; None if there are too many."""
