@@ -173,12 +173,37 @@ class Adversary:
         """Return the groups of all targets and controls; None if there are too many."""
         people = np.union1d(self.targets, self.controls)
         kinds, of = self.kinds(people)
+        fits = self._found_at_once(kinds)
+        return None if fits is None else KeptFits(people, of, fits)
+
+    def fits_of_kinds(self, rows: Ints) -> Iterator[tuple[slice, Fits, Ints]]:
+        """Return the groups of people as `fits_in_parts` does, and whose of the fits each person
+        has: people of one kind share theirs, and those that are kept are not found again, unless
+        there are too many to be held at once."""
+        kept: KeptFits | None = self.remembered("fits", self._everybody)
+        own = np.zeros(0, np.int64) if kept is None else kept.people
+        kinds, of = self.kinds(np.concatenate([own, rows]))
+        place = np.full(len(kinds), -1)
+        if kept is not None:
+            place[of[: len(own)]] = kept.kind
+        others = np.flatnonzero(place < 0)
+        fits = self._found_at_once(kinds[others])
+        if fits is None:
+            for part, found in self._found_in_parts(rows):
+                yield part, found, np.arange(found.people)
+            return
+        before = [] if kept is None else [kept.fits]
+        place[others] = sum(each.people for each in before) + np.arange(len(others))
+        yield slice(0, len(rows)), joined([*before, fits]), place[of[len(own) :]]
+
+    def _found_at_once(self, rows: Ints) -> Fits | None:
+        """Return the groups of all of these people; None if there are too many."""
         found: list[Fits] = []
-        for _, fits in self._found_in_parts(kinds):
+        for _, fits in self._found_in_parts(rows):
             found.append(fits)
             if sum(len(each.group) for each in found) > MOST_KEPT:
                 return None
-        return KeptFits(people, of, joined(found))
+        return joined(found)
 
     def _found_in_parts(self, rows: Ints) -> Iterator[tuple[slice, Fits]]:
         withheld: Ints | None = self.remembered(
@@ -251,7 +276,7 @@ class Adversary:
             found = np.zeros((fits.people, secret.count))
             told = secret.sides[0]
             add_shares(
-                *(fits.start, fits.group, fits.weight, self.sizes),
+                *(*fits.by_group(), self.sizes),
                 *(told.start, told.value, told.weight, found),
             )
             return found

@@ -142,12 +142,15 @@ def _corrupted(
         here = here[: max(int(np.searchsorted(ends, left, "right")), 1)]
         left -= int(ends[len(here) - 1]) if len(here) else 0
         truth = eyes.truth(rows[here], secret)
-        total, summed = np.zeros(len(here)), np.zeros((len(here), len(CORRUPTED)))
+        # people of one kind with the same value fare alike
+        pairs, like = np.unique(of[here] * secret.count + truth, return_inverse=True)
+        kind = pairs // secret.count - part.start
+        kinds_here, group, weight = fits.by_group()
+        by_kind, by_pair = np.zeros(fits.people), np.zeros((len(pairs), len(CORRUPTED)))
         add_corrupted(
-            of[here] - part.start,
-            fits.start,
-            fits.group,
-            fits.weight * per_record[fits.group],
+            kinds_here,
+            group,
+            weight * per_record[group],
             cohorts.start,
             cohorts.cohort,
             cohorts.share,
@@ -155,12 +158,14 @@ def _corrupted(
             first,
             cohorts.value,
             cohorts.count,
-            truth,
+            np.searchsorted(kind, np.arange(fits.people + 1)),
+            pairs % secret.count,
             np.array(CORRUPTED),
             are_in,
-            total,
-            summed,
+            by_kind,
+            by_pair,
         )
+        total, summed = by_kind[of[here] - part.start], by_pair[like]
         share = summed / np.maximum(total, np.finfo(float).tiny)[:, None]
         shown = np.where(total[:, None] > 0, share, prior[truth][:, None])
         # who fits no group that hides an attribute which some do not hide keeps nothing secret

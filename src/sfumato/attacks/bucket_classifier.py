@@ -69,7 +69,7 @@ class Classifier:
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
             add_sharpened(
-                *(fits.start, fits.group, fits.weight, self._ranks(eyes, kinds)),
+                *(*fits.by_group(), self._ranks(eyes, kinds)),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
                 *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),
@@ -88,7 +88,7 @@ class Classifier:
 
     def _balance(self, groups: Ints) -> None:
         """Find the factors of the buckets that people of some groups are in."""
-        units = self.lessons.units_of(np.unique(groups))
+        units = self.lessons.units_of(groups)
         units = units[~self.balanced[units]]
         if len(units):
             _in_shares(units, lambda own: _balance(self.lessons, self.ratio, self.scale, own))
@@ -174,7 +174,7 @@ def _balance(
         np.empty(lessons.widest),
         np.empty(most),
         np.empty(most),
-        np.empty((most, lessons.shown.categories.shape[1]), np.int64),
+        np.empty((most, lessons.shown.categories.shape[1]), np.int32),
         np.empty(max(lessons.widest, _ROOM)),
     )
     balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room)

@@ -82,11 +82,12 @@ class Lessons:
         return np.asarray(np.diff(self.buckets.start, axis=1).max(axis=0))
 
     def units_of(self, groups: Ints) -> Ints:
-        """Return the buckets that people of some groups are in."""
+        """Return the buckets that people of some groups are in, ascending."""
         shown = self.shown
+        groups = _distinct(groups, shown.start.shape[1] - 1)
         _, rows = spread(shown.start[:, groups].ravel(), shown.start[:, groups + 1].ravel())
         _, entries = spread(shown.entries[rows], shown.entries[rows + 1])
-        return np.asarray(np.unique(self.buckets.bucket[entries]))
+        return _distinct(self.buckets.bucket[entries], self.count)
 
     @property
     def widest(self) -> int:
@@ -150,7 +151,9 @@ class Lessons:
         width = max(len(block.names) for block in blocks)
         columns = np.full((len(blocks), width), -1)
         rows = np.cumsum([0, *(len(block.group) for block in blocks)])
-        cells, categories = np.full((rows[-1], width), -1), np.zeros((rows[-1], width), np.int64)
+        # of half the width: these are most of what is fetched of a bucket
+        cells = np.full((rows[-1], width), -1, np.int32)
+        categories = np.zeros((rows[-1], width), np.int32)
         base = np.cumsum([0, *(each.reach.count for each in features)])
         of_block = np.repeat(np.arange(len(blocks)), np.diff(rows))
         category = np.concatenate([each.category for each in features])
@@ -158,7 +161,7 @@ class Lessons:
             own = [place[name] for name in block.names]
             columns[at, : len(own)] = own
             part = slice(rows[at], rows[at + 1]), slice(len(own))
-            np.add(block.cells, base[own], out=cells[part])
+            cells[part] = block.cells + base[own]
             categories[part] = category[cells[part]]
         edges = np.arange(eyes.view.groups + 1)
         start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]
@@ -178,6 +181,13 @@ class Lessons:
             _stretches(features),
             features[-1].last,
         )
+
+
+def _distinct(numbers: Ints, count: int) -> Ints:
+    """Return which of the numbers below `count` there are, ascending."""
+    occurs = np.zeros(count, np.bool_)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs)
 
 
 def _features(eyes: Adversary, blocks: Sequence[Block]) -> list[Features]:

@@ -17,6 +17,7 @@ from sfumato.attacks.reach import MISSING
 from sfumato.measures.compiled import loop
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -30,8 +31,8 @@ class Shown(NamedTuple):
     """
 
     start: Ints
-    cells: Ints
-    categories: Ints
+    cells: Codes
+    categories: Codes
     entries: Ints
 
 
@@ -63,7 +64,7 @@ class Stretches(NamedTuple):
 
 @loop
 def _weigh(
-    line: Ints, ratio: Reals, value: Ints, scale: Reals, first: int, last: int, out: Reals
+    line: Codes, ratio: Reals, value: Ints, scale: Reals, first: int, last: int, out: Reals
 ) -> float:
     """Fill in how likely somebody with these categories has each of some values; return the sum."""
     total = 0.0
@@ -85,7 +86,7 @@ class Room(NamedTuple):
     wanted: Reals
     people: Reals
     chance: Reals
-    lines: Ints
+    lines: Codes
     likely: Reals
 
 
@@ -259,7 +260,7 @@ def balance(
 
 
 @loop
-def _fits(ranks: Ints, cells: Ints, columns: Ints, stretches: Stretches) -> bool:
+def _fits(ranks: Ints, cells: Codes, columns: Ints, stretches: Stretches) -> bool:
     """Return whether cells cover what a person has."""
     for at in range(len(cells)):
         cell = cells[at]
@@ -315,7 +316,7 @@ def _add_block(
 
 @loop
 def add_sharpened(
-    start: Ints,
+    people: Ints,
     group: Ints,
     weight: Reals,
     ranks: Ints,
@@ -332,40 +333,40 @@ def add_sharpened(
 ) -> None:
     """Add up, for every person, what the groups that they may be in tell by the classifier.
 
-    Person i's groups are from `start[i]` on, each with so many records (`weight`) that fit. Of
-    several blocks, all of whose buckets are the groups, each tells on its own: what they say
-    beyond the group's shares is multiplied. `line` is a line of zeros, and is one again after.
+    Each of the `people` may be in a `group`, so many records (`weight`) of which fit: in the order
+    of groups, since a group is far more to be fetched than a person. Of several blocks, all of
+    whose buckets are the groups, each tells on its own: what they say beyond the group's shares is
+    multiplied. `line` is a line of zeros, and is one again after.
     """
     blocks = len(scale)
-    for person in range(len(start) - 1):
-        for at in range(start[person], start[person + 1]):
-            g = group[at]
-            if blocks == 1:
-                _add_block(
-                    *(ranks[person], g, 0, columns, shown, buckets, stretches),
-                    *(ratio, scale, chance, out[person]),
-                )
-                continue
-            first, last = buckets.values[g], buckets.values[g + 1]
-            held = 0.0
+    for at in range(len(people)):
+        person, g = people[at], group[at]
+        if blocks == 1:
+            _add_block(
+                *(ranks[person], g, 0, columns, shown, buckets, stretches),
+                *(ratio, scale, chance, out[person]),
+            )
+            continue
+        first, last = buckets.values[g], buckets.values[g + 1]
+        held = 0.0
+        for place in range(first, last):
+            held += buckets.weight[place]
+        for place in range(first, last):
+            mixed[place - first] = buckets.weight[place] / held
+        for block in range(blocks):
+            fitting = _add_block(
+                *(ranks[person], g, block, columns, shown, buckets, stretches),
+                *(ratio, scale, chance, line),
+            )
             for place in range(first, last):
-                held += buckets.weight[place]
+                told = line[buckets.value[place]]
+                line[buckets.value[place]] = 0.0
+                if fitting > 0:
+                    mixed[place - first] *= told / fitting * held / buckets.weight[place]
+        total = 0.0
+        for place in range(last - first):
+            total += mixed[place]
+        if total > 0:
             for place in range(first, last):
-                mixed[place - first] = buckets.weight[place] / held
-            for block in range(blocks):
-                people = _add_block(
-                    *(ranks[person], g, block, columns, shown, buckets, stretches),
-                    *(ratio, scale, chance, line),
-                )
-                for place in range(first, last):
-                    told = line[buckets.value[place]]
-                    line[buckets.value[place]] = 0.0
-                    if people > 0:
-                        mixed[place - first] *= told / people * held / buckets.weight[place]
-            total = 0.0
-            for place in range(last - first):
-                total += mixed[place]
-            if total > 0:
-                for place in range(first, last):
-                    share = mixed[place - first] / total
-                    out[person, buckets.value[place]] += weight[at] * share
+                share = mixed[place - first] / total
+                out[person, buckets.value[place]] += weight[at] * share

@@ -136,7 +136,7 @@ def fill_fits(
 
 @loop
 def add_shares(
-    start: Ints,
+    people: Ints,
     group: Ints,
     weight: Reals,
     size: Ints,
@@ -147,15 +147,35 @@ def add_shares(
 ) -> None:
     """Add up, for every person, the values of the groups they may be in, by the groups' weights.
 
-    Person i's groups are from `start[i]` on; group g's values from `entries[g]` on, `held` by so
-    many of its `size[g]` records.
+    Each of the `people` may be in a `group`, in the order of groups; group g's values are from
+    `entries[g]` on, `held` by so many of its `size[g]` records.
     """
-    for person in range(len(start) - 1):
-        for place in range(start[person], start[person + 1]):
-            g = group[place]
-            share = weight[place] / size[g]
-            for entry in range(entries[g], entries[g + 1]):
-                out[person, value[entry]] += share * held[entry]
+    for place in range(len(people)):
+        person, g = people[place], group[place]
+        share = weight[place] / size[g]
+        for entry in range(entries[g], entries[g + 1]):
+            out[person, value[entry]] += share * held[entry]
+
+
+@loop
+def take_largest(
+    kind: Ints, start: Ints, group: Ints, weight: Reals, drawn: Reals, out: Ints
+) -> None:
+    """Fill in the group of each person whose weight is the largest, times a number that is drawn
+    for the person and the group; of equal ones the last. Who has no group is left alone.
+
+    Person i's groups are from `start[kind[i]]` on; `drawn` has the numbers of one person after the
+    other.
+    """
+    at = 0
+    for person in range(len(kind)):
+        largest = -np.inf
+        for place in range(start[kind[person]], start[kind[person] + 1]):
+            own = weight[place] * drawn[at]
+            at += 1
+            if own >= largest:
+                largest = own
+                out[person] = group[place]
 
 
 def scratch(groups: int) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from sfumato.attacks.fit_kernels import fill_fits, mark_rows, scratch
 from sfumato.attacks.reach import MISSING, Reach, covers
+from sfumato.attacks.sorting import sorted_by
 from sfumato.attacks.view import Block
 from sfumato.errors import ParameterError
 from sfumato.table.groups import counting_order, packed
@@ -56,6 +57,15 @@ class Fits:
         """The expected number of records that fit each person."""
         found = np.bincount(self.person, self.weight, minlength=self.people)
         return np.asarray(found, np.float64)
+
+    def by_group(self) -> tuple[Ints, Ints, Reals]:
+        """Return people, groups and weights in the order of groups, and of people within one.
+
+        Who goes through groups that hold much more than people do fetches each once this way; the
+        groups of a person ascend all the same, so that sums over them do not change.
+        """
+        order = sorted_by([self.group])
+        return self.person[order], self.group[order], self.weight[order]
 
     def of(self, people: Ints) -> Fits:
         """Return the fits of some of the people, in this order; they may be repeated."""

@@ -20,7 +20,7 @@ from sfumato.attacks.fakes import fake_leaks
 from sfumato.attacks.file_leaks import file_leaks
 from sfumato.attacks.joins import join_leaks
 from sfumato.attacks.leak import leak
-from sfumato.attacks.order import told_best, told_order
+from sfumato.attacks.order import numbered_means, told_best, told_order
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.own_rows import OwnRows, attributes_of
 from sfumato.attacks.set_adversary import SetAdversary
@@ -161,7 +161,7 @@ def _group_ids(own: OwnRows, adversary: Adversary) -> list[Outcome]:
     """Return whether numbers of groups tell input order, values or sizes of groups."""
     count = adversary.view.groups
     quantities = _positions(own.group, own.person, count)
-    quantities.append(adversary.sizes.astype(np.float64))
+    quantities.append(adversary.sizes)
     for table, names in attributes_of(own.release).items():
         quantities += _of_units(own, table, names, own.groups(table), count)
     how = (
@@ -192,7 +192,7 @@ def _bucket_ids(own: OwnRows) -> list[Outcome]:
             placed = rows >= 0
             placed[placed] = inside[rows[placed]]
             quantities = _positions(buckets[rows[placed]], own.person[placed], count)
-            quantities.append(np.where(sizes > 0, sizes, np.nan))
+            quantities.append(sizes if sizes.all() else np.where(sizes > 0, sizes, np.nan))
             quantities += _of_units(own, table, names, np.where(inside, buckets, count), count)
             how = (
                 "Numbers of buckets are to tell which of two buckets comes first in the input, is "
@@ -216,9 +216,10 @@ def _bucket_ids(own: OwnRows) -> list[Outcome]:
 
 def _of_units(
     own: OwnRows, table: str, names: Sequence[str], unit: Ints, count: int
-) -> list[Reals]:
-    """Return means of the values, and of their texts' order, of the rows of each unit."""
-    found = []
+) -> list[Reals | Ints]:
+    """Return means of the values, and of their texts' order, of the rows of each unit, or numbers
+    in the order of these."""
+    found: list[Reals | Ints] = []
     inside = unit < count
     all_inside = bool(inside.all())
     sizes = np.bincount(unit, minlength=count) if all_inside else None
@@ -236,19 +237,24 @@ def _of_units(
     return found
 
 
-def _positions(unit: Ints, people: Ints, count: int) -> list[Reals]:
+def _positions(unit: Ints, people: Ints, count: int) -> list[Reals | Ints]:
     """Return where each unit's people are in the input, the first of them and on average."""
     first = np.full(count, np.inf)
     np.minimum.at(first, unit, people)
     return [np.where(np.isinf(first), np.nan, first), _means(unit, people, count)]
 
 
-def _means(unit: Ints, values: npt.ArrayLike, count: int, sizes: Ints | None = None) -> Reals:
-    """Return the mean of each unit, of these `sizes` if they are known; NaN where it has no
-    value."""
-    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count)
+def _means(
+    unit: Ints, values: npt.ArrayLike, count: int, sizes: Ints | None = None
+) -> Reals | Ints:
+    """Return the mean of each unit, of these `sizes` if they are known, or numbers in the order of
+    the means; NaN where a unit has no value."""
+    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count).astype(np.float64)
     size = np.bincount(unit, minlength=count) if sizes is None else sizes
-    return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+    if not size.all():
+        return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+    numbers = numbered_means(total, size)
+    return total / size if numbers is None else numbers
 
 
 def _ordered(found: Distinct, rows: Ints) -> Ints:

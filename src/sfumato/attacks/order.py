@@ -16,9 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.outcome import Rate
+from sfumato.table.permutation import permutation
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+
+_SPARSEST = 8  # numbers that may occur, for every thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ def told_order(
 
     There is a row of quantities for each way to look at the things (NaN where one is not known);
     the attacker takes the one that places tell best in training. They predict it by its trend or
-    by its mean among neighbours, whichever does better in training, too. Each thing is in one pair
-    at most, and pairs that are equal do not count; chance is one half.
+    by its mean among neighbours, whichever does better in training, too. Each thing has a place of
+    its own and is in one pair at most, and pairs that are equal do not count; chance is one half.
 
     >>> from sfumato.randomness import repeatable
     >>> rng = repeatable(0)
@@ -46,21 +49,22 @@ def told_order(
     """
     where = np.asarray(places, np.float64)
     tables = [_ranked(np.asarray(each)) for each in quantities]
+    by_place = np.argsort(where)
     halves = _halves(len(where), rng)
     hits, tried = 0.0, 0
     for train, test in (halves, halves[::-1]):
-        trial = _Trial(where, train[::2], train[1::2])
+        trial = _Trial(where, by_place, train[::2], train[1::2])
         best, chosen = -1.0, None
         for table in tables:
             known = trial.where_known(table)
             for predict in (_trend, _neighbours):
-                right = _in_order(known, table, predict, rng)
-                if len(right) and right.mean() > best:
-                    best, chosen = float(right.mean()), (table, predict)
+                right, of = _in_order(known, table, predict, rng)
+                if of and right / of > best:
+                    best, chosen = right / of, (table, predict)
         if chosen is not None:
-            known = _Trial(where, train, test).where_known(chosen[0])
-            right = _in_order(known, chosen[0], chosen[1], rng)
-            hits, tried = hits + float(right.sum()), tried + len(right)
+            known = _Trial(where, by_place, train, test).where_known(chosen[0])
+            right, of = _in_order(known, chosen[0], chosen[1], rng)
+            hits, tried = hits + right, tried + of
     return Trained(Rate(hits, tried), Rate(tried / 2, tried))
 
 
@@ -143,41 +147,84 @@ def _ranked(values: npt.NDArray[Any]) -> Reals:
     return ranks
 
 
+def numbered_means(total: Reals, size: Ints) -> Ints | None:
+    """Return numbers in the order of means, found by counting totals and sizes that may occur
+    instead of sorting means; None where these are too many, or not whole. No size is 0.
+
+    >>> numbered_means(np.array([3.0, 2.0, 1.5, 1.0]), np.array([2, 1, 1, 2])).tolist()
+    [1, 2, 1, 0]
+    """
+    twice = (2 * total).astype(np.int64)  # the middle of two values is a half at the least
+    width = int(size.max(initial=0)) + 1
+    span = (int(twice.max(initial=0)) + 1) * width
+    if span > _SPARSEST * len(size) or twice.min(initial=0) < 0 or (twice != 2 * total).any():
+        return None
+    keys = twice * width + size
+    occurs = np.zeros(span, np.bool_)
+    occurs[keys] = True
+    used = np.flatnonzero(occurs)
+    number = np.empty(span, np.int64)
+    number[used] = np.unique(used // width / 2 / (used % width), return_inverse=True)[1]
+    return np.asarray(number[keys])
+
+
 def _is_dense(values: npt.NDArray[Any]) -> bool:
     """Return whether values are whole numbers, and not far more of them than things."""
     whole = np.issubdtype(values.dtype, np.integer) and len(values) > 0
-    return bool(whole and values.min() >= 0 and values.max() < 8 * len(values))
+    return bool(whole and values.min() >= 0 and values.max() < _SPARSEST * len(values))
 
 
 def _halves(count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    order = rng.permutation(count)
+    order = permutation(rng, count)
     return order[: count // 2], order[count // 2 :]
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Things to learn from and things to be tested, and where they are."""
+    """Things to learn from and things to be tested, where they are, and all in that order."""
 
     where: Reals
+    by_place: Ints
     train: Ints
     test: Ints
 
     def where_known(self, table: Reals) -> _Trial:
         """Return the trial with the things of which a quantity is known."""
-        train, test = np.isnan(table[self.train]), np.isnan(table[self.test])
-        if not train.any() and not test.any():
+        unknown = np.isnan(table)
+        if not unknown.any():
             return self  # which has its order already
-        return _Trial(self.where, self.train[~train], self.test[~test])
+        train, test = (each[~unknown[each]] for each in (self.train, self.test))
+        return _Trial(self.where, self.by_place, train, test)
 
     @cached_property
-    def order(self) -> Ints:
-        """The order of what is learned from, by place."""
-        return np.argsort(self.where[self.train])
+    def _is_learned(self) -> npt.NDArray[np.bool_]:
+        """Whether each thing, in the order of places, is learned from."""
+        found = np.zeros(len(self.where), np.bool_)
+        found[self.train] = True
+        return found[self.by_place]
+
+    @cached_property
+    def ordered(self) -> Ints:
+        """What is learned from, in the order of places."""
+        return self.by_place[self._is_learned]
 
     @cached_property
     def after(self) -> Ints:
         """How many of those lie before each that is tested."""
-        return np.searchsorted(self.where[self.train][self.order], self.where[self.test])
+        before = np.empty(len(self.where), np.int64)
+        before[self.by_place] = np.cumsum(self._is_learned)
+        return before[self.test]
+
+    @cached_property
+    def off_centre(self) -> Reals:
+        """How far what is learned from lies behind the middle of it."""
+        where = self.where[self.train]
+        return np.asarray(where - where.mean())
+
+    @cached_property
+    def tested(self) -> Reals:
+        """Where those are that are tested."""
+        return self.where[self.test]
 
 
 def _in_order(
@@ -185,30 +232,36 @@ def _in_order(
     table: Reals,
     predict: Callable[[_Trial, Reals], Reals],
     rng: np.random.Generator,
-) -> Reals:
-    """Return for pairs of tested things whether the prediction has them in order; equal: a half."""
+) -> tuple[float, int]:
+    """Return how many pairs of tested things the prediction has in order, where equal guesses count
+    a half, and how many there are; things that are equal are no pair."""
     tested = len(trial.test)
     if len(trial.train) < 2 or tested < 2:
-        return np.zeros(0)
-    guess = predict(trial, table[trial.train])
+        return 0.0, 0
+    guess = predict(trial, table)
     order = rng.permutation(tested)[: tested // 2 * 2]
     one, other = order[::2], order[1::2]
-    own = table[trial.test]
-    truth, told = np.sign(own[other] - own[one]), np.sign(guess[other] - guess[one])
-    counted = truth != 0
-    return np.asarray((1 + truth[counted] * told[counted]) / 2)
+    first, second = table[trial.test[one]], table[trial.test[other]]
+    rises, falls = first < second, first > second
+    first, second = guess[one], guess[other]
+    said, denied = first < second, first > second
+    right = np.count_nonzero(rises & said) + np.count_nonzero(falls & denied)
+    wrong = np.count_nonzero(rises & denied) + np.count_nonzero(falls & said)
+    counted = np.count_nonzero(rises) + np.count_nonzero(falls)
+    return (counted + right - wrong) / 2, counted
 
 
 def _trend(trial: _Trial, table: Reals) -> Reals:
     """Return a guess that rises or falls with the place, as the quantity did in training."""
-    where = trial.where[trial.train]
-    together = float(((where - where.mean()) * (table - table.mean())).sum())
-    return np.asarray(trial.where[trial.test] * np.sign(together))
+    learned = table[trial.train]
+    together = float((trial.off_centre * (learned - learned.mean())).sum())
+    return np.asarray(trial.tested * np.sign(together))
 
 
 def _neighbours(trial: _Trial, table: Reals) -> Reals:
     """Return the mean of the quantity among those that lie nearest, a few of them."""
-    width = min(max(1, int(len(table) ** 0.25)), len(table))
-    means = np.convolve(table[trial.order], np.ones(width) / width, "valid")
+    count = len(trial.train)
+    width = min(max(1, int(count**0.25)), count)
+    means = np.convolve(table[trial.ordered], np.ones(width) / width, "valid")
     first = np.clip(trial.after - width // 2, 0, len(means) - 1)
     return np.asarray(means[first])

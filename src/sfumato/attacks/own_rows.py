@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.axis import Axis, Published
+from sfumato.attacks.fit_kernels import take_largest
+from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING, Reach
 from sfumato.attacks.targets import draw
 from sfumato.release import Release
@@ -103,10 +105,8 @@ class OwnRows:
         release's tables, if they have been looked at before."""
         people = draw(original.num_rows, sample, rng)
         own = np.full(len(people), -1)
-        for part, fits in adversary.fits_in_parts(people):
-            drawn = fits.weight * rng.uniform(0.999, 1.0, len(fits.weight))
-            some = np.flatnonzero(np.diff(fits.start))
-            own[part.start + some] = fits.group[_largest(drawn, fits.start[some])]
+        for part, fits, kind in adversary.fits_of_kinds(people):
+            own[part] = _drawn_group(fits, kind, rng)
         found = own >= 0
         return cls(adversary.release, original, people[found], own[found], rng, columns or {})
 
@@ -177,6 +177,21 @@ class OwnRows:
 
 
 _MOST = 256
+_DRAWN = 1 << 18  # numbers at a time, which stay in the cache
+
+
+def _drawn_group(fits: Fits, kind: Ints, rng: np.random.Generator) -> Ints:
+    """Return the group of the largest weight of each person, who has the fits of a kind; a number
+    that is drawn for every person and group decides between equals. -1: there is none."""
+    found = np.full(len(kind), -1)
+    ends = np.cumsum(np.diff(fits.start)[kind])
+    at, done = 0, 0
+    while at < len(kind):
+        stop = max(int(np.searchsorted(ends, done + _DRAWN, "right")), at + 1)
+        drawn = rng.uniform(0.999, 1.0, int(ends[stop - 1]) - done)
+        take_largest(kind[at:stop], fits.start, fits.group, fits.weight, drawn, found[at:stop])
+        at, done = stop, int(ends[stop - 1])
+    return found
 
 
 def _largest(values: Reals, begin: Ints) -> Ints:

@@ -206,9 +206,10 @@ def _through(group: Ints, bucket: Ints, cell: Ints) -> Held:
     one = np.ones(len(group))
     groups, buckets, rows = summed(group, bucket, one)
     of, cells, count = summed(bucket, cell, one)
-    first, last = np.searchsorted(of, buckets, "left"), np.searchsorted(of, buckets, "right")
-    pair, place = spread(first, last)
-    weight = rows[pair] * count[place] / np.bincount(bucket)[buckets[pair]]
+    sizes = np.bincount(bucket)
+    start = np.searchsorted(of, np.arange(len(sizes) + 1))
+    pair, place = spread(start[buckets], start[buckets + 1])
+    weight = rows[pair] * count[place] / sizes[buckets[pair]]
     return Held(*summed(groups[pair], cells[place], weight))
 
 
