@@ -22,7 +22,7 @@ from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_un
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.set_kernels import Weights, add_sets, norm_sets, sums_of
 from sfumato.attacks.set_people import columns_of, places
-from sfumato.attacks.set_weights import Held, factors, in_shares, room_for
+from sfumato.attacks.set_weights import Held, factors, in_shares, room
 from sfumato.attacks.stage import Candidates, Secret, parts
 from sfumato.attacks.targets import draw
 from sfumato.errors import ParameterError
@@ -202,7 +202,7 @@ class SetAdversary:
             len(rows),
             lambda first, last: sums_of(
                 *(first, last, weights, beside, others is None),
-                *(room_for(self.rows), room_for(0 if others is None else self.rows), out),
+                *(room(), room(), out),
             ),
         )
         return out
@@ -233,7 +233,7 @@ class SetAdversary:
         in_shares(
             len(kinds),
             lambda first, last: add_sets(
-                *(first, last, weights, axis.members, norms, room_for(self.rows), held, total)
+                *(first, last, weights, axis.members, norms, room(), held, total)
             ),
         )
         found = np.zeros((len(kinds), secret.count))

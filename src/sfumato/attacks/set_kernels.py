@@ -7,12 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop
+from sfumato.measures.compiled import loop, trailing_zeros
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
+
+# Records that are weighed at a time, for one person after the other: what is read of them stays in
+# the cache. Each person's sums are of records in their order all the same.
+BLOCK = 1 << 13
 
 
 @loop
@@ -28,6 +32,14 @@ def mark_members(members: Codes, place: Ints, words: Words) -> None:
             line = place[members[row, column]]
             if line >= 0:
                 words[line, row >> 6] |= bit
+
+
+@loop
+def first_bits(count: int) -> np.uint64:
+    """Return a word of which the first so many bits are set, or all of them."""
+    if count >= 64:
+        return ~np.uint64(0)
+    return (np.uint64(1) << np.uint64(count)) - np.uint64(1)
 
 
 class Weights(NamedTuple):
@@ -54,34 +66,33 @@ class Heaviest(NamedTuple):
 
 
 @loop
-def weigh(person: int, weights: Weights, out: Heaviest) -> int:
-    """Fill in the records that a person's values allow and how likely they make each; return how
-    many these are."""
+def weigh(person: int, weights: Weights, block: int, out: Heaviest) -> int:
+    """Fill in the records from `block` on, `BLOCK` of them, that a person's values allow and how
+    likely they make each; return how many these are."""
     words, at = weights.words, weights.at[person]
-    one, zero = np.uint64(1), np.uint64(0)
     start = 1.0
     for a in range(weights.hard):
         start *= weights.inside[a]
     found = 0
-    for w in range((weights.records + 63) >> 6):
-        open_ = ~zero
+    for first in range(block, min(block + BLOCK, weights.records), 64):
+        w = first >> 6
+        open_ = first_bits(weights.records - first)
         for a in range(weights.hard):
-            if open_ == zero:
-                break
             open_ &= words[at[a] + w]
-        record = w << 6
-        while open_ != zero and record < weights.records:
-            if open_ & one:
-                weight = start
-                for a in range(weights.hard, len(at)):
-                    held = (words[at[a] + w] >> np.uint64(record & 63)) & one
-                    weight *= weights.inside[a] if held else weights.outside[a]
-                if weight > 0:
-                    out.record[found] = record
-                    out.weight[found] = weight
-                    found += 1
-            open_ >>= one
-            record += 1
+            if open_ == 0:
+                break
+        while open_ != 0:
+            out.record[found] = first + trailing_zeros(open_)
+            out.weight[found] = start
+            found += 1
+            open_ &= open_ - np.uint64(1)
+    # attribute by attribute, so that no product waits for the one before
+    for a in range(weights.hard, len(at)):
+        inside, outside = weights.inside[a], weights.outside[a]
+        for i in range(found):
+            record = out.record[i]
+            held = (words[at[a] + (record >> 6)] >> np.uint64(record & 63)) & np.uint64(1)
+            out.weight[i] *= inside if held else outside
     return found
 
 
@@ -98,13 +109,14 @@ def add_sets(
 ) -> None:
     """Add, for each of some people, the weight of every record over its norm to all values of its
     set, and to the person's total."""
-    for person in range(first, last):
-        for i in range(weigh(person, weights, room)):
-            record = room.record[i]
-            share = room.weight[i] * norms[record]
-            total[person] += share
-            for column in range(members.shape[1]):
-                out[person, members[record, column]] += share
+    for block in range(0, weights.records, BLOCK):
+        for person in range(first, last):
+            for i in range(weigh(person, weights, block, room)):
+                record = room.record[i]
+                share = room.weight[i] * norms[record]
+                total[person] += share
+                for column in range(members.shape[1]):
+                    out[person, members[record, column]] += share
 
 
 @loop
@@ -118,23 +130,23 @@ def sums_of(
     more: Heaviest,
     out: Reals,
 ) -> None:
-    """Fill in, for each of some people, the sum and the largest of the weights, and sums of others
+    """Add, for each of some people, the sum and the largest of the weights, and sums of others
     and of the products; others may be the same."""
-    for person in range(first, last):
-        line = out[person]
-        line[:] = 0.0
-        count = weigh(person, weights, room)
-        for i in range(count):
-            line[0] += room.weight[i]
-            line[1] = max(line[1], room.weight[i])
-        beside = room if same else more
-        at = 0
-        for j in range(count if same else weigh(person, others, more)):
-            line[2] += beside.weight[j]
-            while at < count and room.record[at] < beside.record[j]:
-                at += 1
-            if at < count and room.record[at] == beside.record[j]:
-                line[3] += room.weight[at] * beside.weight[j]
+    for block in range(0, weights.records, BLOCK):
+        for person in range(first, last):
+            line = out[person]
+            count = weigh(person, weights, block, room)
+            for i in range(count):
+                line[0] += room.weight[i]
+                line[1] = max(line[1], room.weight[i])
+            beside = room if same else more
+            at = 0
+            for j in range(count if same else weigh(person, others, block, more)):
+                line[2] += beside.weight[j]
+                while at < count and room.record[at] < beside.record[j]:
+                    at += 1
+                if at < count and room.record[at] == beside.record[j]:
+                    line[3] += room.weight[at] * beside.weight[j]
 
 
 @loop
