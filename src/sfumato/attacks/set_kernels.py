@@ -36,10 +36,8 @@ def mark_members(members: Codes, place: Ints, words: Words) -> None:
 
 @loop
 def first_bits(count: int) -> np.uint64:
-    """Return a word of which the first so many bits are set, or all of them."""
-    if count >= 64:
-        return ~np.uint64(0)
-    return (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+    """Return the last word of so many bits, one or more: those that there are are set."""
+    return ~np.uint64(0) >> np.uint64(-count & 63)
 
 
 class Weights(NamedTuple):
@@ -59,8 +57,10 @@ class Weights(NamedTuple):
 
 
 class Heaviest(NamedTuple):
-    """Room for the records that weigh anything, ascending, and for their weights."""
+    """Room for the records that weigh anything, ascending, and for their weights; and for the bits
+    of records that are not ruled out."""
 
+    open: Words
     record: Ints
     weight: Reals
 
@@ -70,29 +70,33 @@ def weigh(person: int, weights: Weights, block: int, out: Heaviest) -> int:
     """Fill in the records from `block` on, `BLOCK` of them, that a person's values allow and how
     likely they make each; return how many these are."""
     words, at = weights.words, weights.at[person]
+    last = min(block + BLOCK, weights.records)
     start = 1.0
+    # all words at once for each attribute, which takes several words in one step
+    open_ = out.open[: (last - block + 63) >> 6]
+    open_[:] = ~np.uint64(0)
+    open_[-1] = first_bits(last - block)
     for a in range(weights.hard):
         start *= weights.inside[a]
+        begin = at[a] + (block >> 6)
+        held = words[begin : begin + len(open_)]
+        for w in range(len(open_)):
+            open_[w] &= held[w]
     found = 0
-    for first in range(block, min(block + BLOCK, weights.records), 64):
-        w = first >> 6
-        open_ = first_bits(weights.records - first)
-        for a in range(weights.hard):
-            open_ &= words[at[a] + w]
-            if open_ == 0:
-                break
-        while open_ != 0:
-            out.record[found] = first + trailing_zeros(open_)
+    for w in range(len(open_)):
+        left = open_[w]
+        while left != 0:
+            out.record[found] = block + (w << 6) + trailing_zeros(left)
             out.weight[found] = start
             found += 1
-            open_ &= open_ - np.uint64(1)
+            left &= left - np.uint64(1)
     # attribute by attribute, so that no product waits for the one before
     for a in range(weights.hard, len(at)):
         inside, outside = weights.inside[a], weights.outside[a]
         for i in range(found):
             record = out.record[i]
-            held = (words[at[a] + (record >> 6)] >> np.uint64(record & 63)) & np.uint64(1)
-            out.weight[i] *= inside if held else outside
+            is_held = (words[at[a] + (record >> 6)] >> np.uint64(record & 63)) & np.uint64(1)
+            out.weight[i] *= inside if is_held else outside
     return found
 
 

@@ -70,7 +70,8 @@ class Held:
 
 def room() -> Heaviest:
     """Return room for the weights of as many records as are weighed at a time."""
-    return Heaviest(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.float64))
+    open_ = np.empty((BLOCK + 63) >> 6, np.uint64)
+    return Heaviest(open_, np.empty(BLOCK, np.int64), np.empty(BLOCK, np.float64))
 
 
 def in_shares(count: int, do: Callable[[int, int], None]) -> None:
