@@ -93,9 +93,10 @@ def weigh(person: int, weights: Weights, block: int, out: Heaviest) -> int:
     # attribute by attribute, so that no product waits for the one before
     for a in range(weights.hard, len(at)):
         inside, outside = weights.inside[a], weights.outside[a]
+        held = words[at[a] :]
         for i in range(found):
-            record = out.record[i]
-            is_held = (words[at[a] + (record >> 6)] >> np.uint64(record & 63)) & np.uint64(1)
+            record = np.uint64(out.record[i])  # without a sign, no place is counted from the end
+            is_held = (held[record >> np.uint64(6)] >> (record & np.uint64(63))) & np.uint64(1)
             out.weight[i] *= inside if is_held else outside
     return found
 
@@ -115,12 +116,14 @@ def add_sets(
     set, and to the person's total."""
     for block in range(0, weights.records, BLOCK):
         for person in range(first, last):
+            line, whole = out[person], total[person]
             for i in range(weigh(person, weights, block, room)):
                 record = room.record[i]
                 share = room.weight[i] * norms[record]
-                total[person] += share
+                whole += share
                 for column in range(members.shape[1]):
-                    out[person, members[record, column]] += share
+                    line[members[record, column]] += share
+            total[person] = whole
 
 
 @loop
