@@ -26,7 +26,7 @@ from sfumato.utility.published_codes import published_codes
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
-_SLOTS = 16  # a table of what occurs has, for every key
+_SLOTS = 4  # a table of what occurs has, for every key
 
 
 class Counted(NamedTuple):
@@ -147,17 +147,19 @@ def _pair(
 
 def _among(keys: Ints, known: Ints) -> npt.NDArray[np.bool_]:
     """Return which keys are among the known ones."""
-    # looking up the last bits of keys is quicker than searching, and leaves few to search
+    # by their last bits, which is quicker than searching; of known ones that share these, one is
+    # looked up, and the few others are searched
     bits = int(max(keys.max(initial=0), known.max(initial=0))).bit_length()
-    told_by = min(bits, (_SLOTS * known.size).bit_length())
-    last = (1 << told_by) - 1
-    occurs = np.zeros(last + 1, np.bool_)
-    occurs[known & last] = True
-    found = occurs[keys & last]
-    if told_by < bits:
-        known, open_ = np.unique(known), keys[found]
-        place = np.minimum(np.searchsorted(known, open_), len(known) - 1)
-        found[found] = known[place] == open_
+    last = (1 << min(bits, (_SLOTS * known.size).bit_length())) - 1
+    slots = np.full(last + 1, -1)
+    slots[known & last] = known
+    held = slots[keys & last]
+    found = held == keys
+    others = np.unique(known[slots[known & last] != known])
+    if len(others):
+        is_open = (held >= 0) & ~found
+        left = keys[is_open]
+        found[is_open] = others[np.minimum(np.searchsorted(others, left), len(others) - 1)] == left
     return np.asarray(found)
 
 

@@ -30,6 +30,8 @@ BETWEEN = " to "
 REST = "all others"
 # Of other attributes so many values, the most frequent ones, are told apart.
 MOST_VALUES = 100
+# Numbers that differ by more have a deviation that is no 0 among floats.
+_APART = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +157,12 @@ class Rows:
         shape = tuple(size for _, _, size in coded)
         found = []
         for side in (0, 1):
-            codes = [each[side] for each in coded]
-            weights, size = self._weights[side], prod(shape)
+            codes, weights = [each[:2][side] for each in coded], self._weights[side]
             if weights is None:
                 counts = _count_cells(codes, shape)
             else:
-                counts = np.bincount(np.ravel_multi_index(codes, shape), weights, minlength=size)
+                cells = np.ravel_multi_index(tuple(codes), shape)
+                counts = np.bincount(cells, weights, minlength=prod(shape))
             found.append(counts.astype(np.float64).reshape(shape))
         return found[0], found[1]
 
@@ -260,8 +262,7 @@ def _intervals(column: Column, released: Column) -> tuple[Codes, Codes, int]:
 
 def _kept(column: Column) -> npt.NDArray[np.int64]:
     """Return the codes of the most frequent values of the original, in order."""
-    counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
-    return np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])
+    return np.sort(np.argsort(-column.counts[:-1], kind="stable")[:MOST_VALUES])
 
 
 def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
@@ -278,13 +279,20 @@ def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
 
 def _pearson(one: Reals, other: Reals, weights: Reals | None) -> float | None:
     known = ~(np.isnan(one) | np.isnan(other))
-    one, other = one[known], other[known]
-    if len(one) < 2 or one.std() == 0 or other.std() == 0:
+    if not known.all():
+        one, other = one[known], other[known]
+        weights = None if weights is None else weights[known]
+    if len(one) < 2 or not (_varies(one) and _varies(other)):
         return None
     if weights is None:
         return float(np.corrcoef(one, other)[0, 1])
-    (a, both), (_, b) = np.cov(one, other, aweights=weights[known])
+    (a, both), (_, b) = np.cov(one, other, aweights=weights)
     return float(both / np.sqrt(a * b))
+
+
+def _varies(numbers: Reals) -> bool:
+    # the deviation takes several passes, and only that of nearly equal numbers can be 0
+    return bool(np.ptp(numbers) > _APART or numbers.std() > 0)
 
 
 def summary(margins: Sequence[Margin]) -> Mapping[str, Any]:

@@ -164,8 +164,7 @@ class _Conditions:
 
     def __init__(self, column: Column) -> None:
         self._column = column
-        counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
-        self._mass = counts / max(len(column.codes), 1)
+        self._mass = column.counts[:-1] / max(len(column.codes), 1)
 
     def of_share(self, share: float, rng: np.random.Generator) -> Predicate:
         """Return a range, or one of some values."""
