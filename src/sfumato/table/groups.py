@@ -64,7 +64,7 @@ class Groups:
             number = np.cumsum(occurs, dtype=np.int32)
             return cls(number[keys] - 1, int(number[-1]))
         number_bits = len(keys).bit_length()
-        if span.bit_length() + number_bits < 64:
+        if len(keys) and span.bit_length() + number_bits < 64:
             return cls._of_sorted((keys << number_bits) + np.arange(len(keys)), number_bits)
         distinct, ids = np.unique(keys, return_inverse=True)
         return cls(ids.astype(np.int32), len(distinct))
