@@ -160,16 +160,14 @@ class SetAdversary:
 
     def expected(self, rows: Ints) -> Reals:
         """Return how many records fit each person as well as the best of them does."""
-        whole, largest, *_ = self._sums(rows).T
-        return np.where(largest > 0, whole / np.where(largest > 0, largest, 1.0), 0.0)
+        return self._sums(rows)[:, 0]
 
     def believed(self, rows: Ints) -> Reals:
         """Return the chance that an adversary sees in a record drawn by its weight.
 
         If the person's own record is as likely as the weights say, it is the sum of their squares.
         """
-        whole, largest, _, squares = self._sums(rows).T
-        return np.where(largest > 0, squares / np.where(largest > 0, whole, 1.0) ** 2, 0.0)
+        return self._sums(rows)[:, 1]
 
     def linked(self, rows: Ints) -> Reals:
         """Return the chance that a record drawn by its weight is the person's own.
@@ -178,18 +176,26 @@ class SetAdversary:
         """
         all_values = tuple(self.axes)
         knows_all = self.known == all_values
-        sums = self._sums(rows) if knows_all else self._weighed(rows, all_values)
+        sums = self._weighed_by_known(rows) if knows_all else self._weighed(rows, all_values)
         pair = sums[:, 0] * sums[:, 2]
         return np.where(sums[:, 3] > 0, sums[:, 3] / np.where(pair > 0, pair, 1.0), 0.0)
 
     def _sums(self, rows: Ints) -> Reals:
+        """Return how many records fit as well as the best, and the sum of squared chances."""
+        sums = self._weighed_by_known(rows)
+        some = sums[:, 1] > 0
+        whole, largest = np.where(some, sums[:, 0], 1.0), np.where(some, sums[:, 1], 1.0)
+        found = np.stack([whole / largest, sums[:, 3] / whole**2], axis=1)
+        return np.asarray(found * some[:, None])
+
+    def _weighed_by_known(self, rows: Ints) -> Reals:
         """Return what `_weighed` finds by what is known alone, once for each kind of people."""
 
         def all_of_them() -> Reals:
             kinds, of = self.kinds(rows)
             return np.asarray(self._weighed(kinds, None)[of])
 
-        found: Reals = self.remembered(("sums", rows.tobytes()), all_of_them)
+        found: Reals = self.remembered(("weighed", rows.tobytes()), all_of_them)
         return found
 
     def _weighed(self, rows: Ints, others: Sequence[str] | None) -> Reals:
