@@ -72,3 +72,14 @@ def test_no_rows_are_no_groups():
 def test_grouping_needs_a_column():
     with pytest.raises(ParameterError):
         Groups.of_equal([])
+
+
+@pytest.mark.parametrize("width", [2, 2**20, 2**40, 2**61])
+def test_groups_are_numbered_in_the_order_of_codes_however_many_may_occur(width):
+    # few are counted, more are sorted with their rows' numbers, and most without
+    codes = np.random.default_rng(1).integers(0, width, 500)
+    codes[250:] = codes[:250]
+    groups = Groups.of_equal([codes, np.ones_like(codes)])
+    values, ids = np.unique(codes, return_inverse=True)
+    assert groups.count == len(values)
+    assert groups.ids.tolist() == ids.tolist()

@@ -31,6 +31,7 @@ from sfumato.rows.refine import refine
 from sfumato.schema import Schema
 from sfumato.table import Groups, Table, encode
 from sfumato.utility import glp, mean_probability, nlp_of_candidates, reconstruction_error
+from sfumato.utility.correspondence import _among
 
 
 def released(table: Table, groups: Groups, layout: str, blocks: int = 1) -> Release:
@@ -274,3 +275,15 @@ def test_an_original_of_other_values_is_refused_without_them(two_secrets):
     with pytest.raises(ParameterError, match=r"'age'.*original") as refusal:
         glp(release, other, "illness")
     assert "4" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("span", [10, 1_000, 2**40])
+def test_keys_are_found_among_known_ones_whether_few_or_many_may_occur(span):
+    rng = np.random.default_rng(2)
+    known = rng.integers(0, span, 300)
+    known[:100] = known[100:200] % (1 << 8)  # several share their last bits
+    keys = np.concatenate([rng.choice(known, 200), rng.integers(0, span, 200), known + (1 << 11)])
+    assert _among(keys, known).tolist() == np.isin(keys, known).tolist()
+    both = keys[:400].reshape(100, 4)
+    assert _among(both, known).tolist() == np.isin(both, known).tolist()
+    assert not _among(keys, np.zeros(0, np.int64)).any()

@@ -15,7 +15,7 @@ from sfumato.measures.distances import l1
 from sfumato.randomness import repeatable
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import encode
-from sfumato.utility.margins import Rows, margin
+from sfumato.utility.margins import Rows, _varies, margin
 from sfumato.utility.original import coded_original
 from sfumato.utility.overview import overview
 
@@ -65,3 +65,13 @@ def test_a_plausible_table_is_the_other_side():
     assert shares is not None
     after = dict(zip(shares.labels, shares.after, strict=True))
     assert after["F"] == pytest.approx(drawn.count("F") / len(drawn))
+
+
+@pytest.mark.parametrize("numbers", [[0.1] * 9, [1.0, 1.0 + 1e-15], [0.0, 1e-200], [1e-90, 0.0]])
+def test_numbers_vary_where_their_deviation_is_not_0(numbers):
+    assert _varies(np.array(numbers)) == (np.array(numbers).std() > 0)
+
+
+def test_a_column_counts_its_values_and_the_missing_ones_last():
+    column = encode(pa.table({"a": [3, None, 1, 3]}), Schema.of(a="sensitive"))["a"]
+    assert column.counts.tolist() == [1, 2, 1]

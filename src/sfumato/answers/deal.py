@@ -55,6 +55,7 @@ class Deal:
         self._diagrams = Diagrams([len(hand.statuses) for hand in hands])
         self._may = self._node(PERHAPS)
         self._sure = self._node(SURELY)
+        self._wished: dict[tuple[bool, ...], _Wishes] = {}
 
     def bounds(self) -> tuple[int, int]:
         """Return how many records satisfy the predicate at least and at most."""
@@ -80,7 +81,7 @@ class Deal:
         if self._is_certain:
             after = self._diagrams.after(self._sure, 0)
             factors = np.array([self._other_chances.of(node) for node in after])
-        greatest, least = (self._wishes(numbers, sign) for sign in (1, -1))
+        greatest, least = (self._wishes(numbers.has_sign[::sign]) for sign in (1, -1))
         wishes = np.array([greatest.wishes, least.wishes])
         is_idle = np.array([~factors.any(axis=0), greatest.is_idle, least.is_idle])
         rooms = (greatest.room, least.room)
@@ -110,7 +111,7 @@ class Deal:
         fakes = int(self._sizes.sum(dtype=np.int64)) - genuine
         ends = []
         for sign in (-1, 1):
-            own = self._wishes(numbers, sign)
+            own = self._wishes(numbers.has_sign[::sign])
             taken = np.repeat(own.room.T[of_group][None], 2, axis=0)
             granted = np.zeros(taken.shape[:2], np.int32)
             scratch = (np.ascontiguousarray(taken), granted)
@@ -140,12 +141,19 @@ class Deal:
         except TooMany:
             return None
 
-    def _wishes(self, numbers: Numbers, sign: int) -> _Wishes:
-        """Return what rows wish for, so that the sum of their numbers times `sign` is greatest."""
+    def _wishes(self, signs: tuple[bool, ...]) -> _Wishes:
+        """Return what rows wish for, so that the sum of their numbers is greatest.
+
+        `signs` say whether some subtract from it, and whether some add to it.
+        """
+        if signs not in self._wished:  # averages ask for the same again and again
+            self._wished[signs] = self._find_wishes(*signs)
+        return self._wished[signs]
+
+    def _find_wishes(self, subtracts: bool, adds: bool) -> _Wishes:
         diagrams, kinds = self._diagrams, self._other_kinds
         # what subtracts wishes that the predicate is not true for it, what adds that it is; a wish
         # that nobody has is left out, by what comes to nothing
-        subtracts, adds = numbers.has_sign[::sign]
         nodes = [
             [diagrams.neither(n) if subtracts else YES for n in diagrams.after(self._sure, 0)],
             [node if adds else NO for node in diagrams.after(self._may, 0)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import distinct
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import is_text
+from sfumato.table.groups import counting_order
+from sfumato.table.permutation import permutation, shuffle
 
 Ints = npt.NDArray[np.int64]
 
@@ -104,7 +107,7 @@ def _joined(
 ) -> list[pa.Table]:
     """Return the tables of attributes, a row a record, such that equal places are one record."""
     tables, groups = [], None
-    order = rng.permutation(release.manifest.rows)
+    order = permutation(rng, release.manifest.rows)
     for entry in release.manifest.tables:
         if not set(entry.attributes).intersection(attributes):
             continue
@@ -115,15 +118,24 @@ def _joined(
             if counts.min(initial=1) < 1 or counts.sum() != release.manifest.rows:
                 raise ReleaseDamaged(f"table '{entry.name}' does not count all records")
             rows = np.repeat(rows, counts)
-        rows = rng.permutation(rows)
+        shuffle(rng, rows)
         ids = table["group"].to_numpy()[rows] if entry.group else np.zeros(len(rows), np.int32)
-        by_group = np.argsort(ids, kind="stable")
+        by_group = _sorted_by(ids)
+        sorted_ids = ids[by_group]
         if groups is None:
-            groups = ids[by_group]
-        if len(ids) != len(order) or not np.array_equal(ids[by_group], groups):
+            groups = sorted_ids
+        if len(ids) != len(order) or not np.array_equal(sorted_ids, groups):
             raise ReleaseDamaged(f"the groups of table '{entry.name}' are not those of the others")
         tables.append(table.take(pa.array(rows[by_group][order])))
     return tables
+
+
+def _sorted_by(ids: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+    """Return the rows sorted by their numbers, in their own order where these are equal."""
+    most = int(ids.max(initial=0))
+    if ids.min(initial=0) < 0 or most > len(ids):  # more numbers than rows: not worth counting
+        return np.argsort(ids, kind="stable")
+    return counting_order(ids.astype(np.int32, copy=False), most + 1)
 
 
 def _drawn(

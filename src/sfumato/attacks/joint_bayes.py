@@ -266,7 +266,7 @@ def _drawn(axis: Axis, own: Ints, rng: np.random.Generator) -> Reals:
     inside, outside = factors(axis)
     order = rng.random((len(own), axis.size))
     order[np.arange(len(own)), own] = np.where(rng.random(len(own)) < axis.own, -1.0, 2.0)
-    places = np.argsort(order, axis=1)[:, : axis.eta]
+    places = np.argpartition(order, axis.eta - 1, axis=1)[:, : axis.eta]
     found = np.full((len(own), axis.size), outside)
     np.put_along_axis(found, places, inside, axis=1)
     return found

@@ -47,10 +47,14 @@ class Seen:
         own = eyes.ignorant_of(name)
         secret = own.secret(name)
         rulers = rulers_of(own.release, secret)
-        targets = glimpse(own, secret, with_secret(own, secret, own.targets), rulers)
-        controls = None
+        people = with_secret(own, secret, own.targets)
+        others = with_secret(own, secret, own.controls[: 0 if name in own.untold else None])
+        # together, since people of both may be known by the same values
+        both = glimpse(own, secret, np.concatenate([people, others]), rulers)
+        is_target = np.arange(both.people) < len(people)
+        targets, controls = both.of(is_target), None
         if name not in own.untold and len(own.controls):
-            controls = glimpse(own, secret, with_secret(own, secret, own.controls), rulers)
+            controls = both.of(~is_target)
         if hidden:
             targets = targets.of(targets.told)
             controls = None if controls is None else controls.of(controls.told)

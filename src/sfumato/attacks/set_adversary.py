@@ -22,7 +22,7 @@ from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_un
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.set_kernels import Weights, add_sets, norm_sets, sums_of
 from sfumato.attacks.set_people import columns_of, places
-from sfumato.attacks.set_weights import Held, factors, in_shares, room_for
+from sfumato.attacks.set_weights import Held, factors, in_shares, room
 from sfumato.attacks.stage import Candidates, Secret, parts
 from sfumato.attacks.targets import draw
 from sfumato.errors import ParameterError
@@ -174,22 +174,28 @@ class SetAdversary:
 
         Which one is their own only the owner of the data can guess: by all values they have.
         """
-        sums = self._weighed(rows, tuple(self.axes))
+        all_values = tuple(self.axes)
+        knows_all = self.known == all_values
+        sums = self._weighed_by_known(rows) if knows_all else self._weighed(rows, all_values)
         pair = sums[:, 0] * sums[:, 2]
         return np.where(sums[:, 3] > 0, sums[:, 3] / np.where(pair > 0, pair, 1.0), 0.0)
 
     def _sums(self, rows: Ints) -> Reals:
         """Return how many records fit as well as the best, and the sum of squared chances."""
+        sums = self._weighed_by_known(rows)
+        some = sums[:, 1] > 0
+        whole, largest = np.where(some, sums[:, 0], 1.0), np.where(some, sums[:, 1], 1.0)
+        found = np.stack([whole / largest, sums[:, 3] / whole**2], axis=1)
+        return np.asarray(found * some[:, None])
+
+    def _weighed_by_known(self, rows: Ints) -> Reals:
+        """Return what `_weighed` finds by what is known alone, once for each kind of people."""
 
         def all_of_them() -> Reals:
             kinds, of = self.kinds(rows)
-            sums = self._weighed(kinds, None)
-            some = sums[:, 1] > 0
-            whole, largest = np.where(some, sums[:, 0], 1.0), np.where(some, sums[:, 1], 1.0)
-            found = np.stack([whole / largest, sums[:, 3] / whole**2], axis=1)
-            return np.asarray((found * some[:, None])[of])
+            return np.asarray(self._weighed(kinds, None)[of])
 
-        found: Reals = self.remembered(("sums", rows.tobytes()), all_of_them)
+        found: Reals = self.remembered(("weighed", rows.tobytes()), all_of_them)
         return found
 
     def _weighed(self, rows: Ints, others: Sequence[str] | None) -> Reals:
@@ -202,7 +208,7 @@ class SetAdversary:
             len(rows),
             lambda first, last: sums_of(
                 *(first, last, weights, beside, others is None),
-                *(room_for(self.rows), room_for(0 if others is None else self.rows), out),
+                *(room(), room(), out),
             ),
         )
         return out
@@ -233,7 +239,7 @@ class SetAdversary:
         in_shares(
             len(kinds),
             lambda first, last: add_sets(
-                *(first, last, weights, axis.members, norms, room_for(self.rows), held, total)
+                *(first, last, weights, axis.members, norms, room(), held, total)
             ),
         )
         found = np.zeros((len(kinds), secret.count))

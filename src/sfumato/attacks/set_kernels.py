@@ -7,12 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop
+from sfumato.measures.compiled import loop, trailing_zeros
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
+
+# Records that are weighed at a time, for one person after the other: what is read of them stays in
+# the cache. Each person's sums are of records in their order all the same.
+BLOCK = 1 << 13
 
 
 @loop
@@ -28,6 +32,12 @@ def mark_members(members: Codes, place: Ints, words: Words) -> None:
             line = place[members[row, column]]
             if line >= 0:
                 words[line, row >> 6] |= bit
+
+
+@loop
+def first_bits(count: int) -> np.uint64:
+    """Return the last word of so many bits, one or more: those that there are are set."""
+    return ~np.uint64(0) >> np.uint64(-count & 63)
 
 
 class Weights(NamedTuple):
@@ -47,41 +57,47 @@ class Weights(NamedTuple):
 
 
 class Heaviest(NamedTuple):
-    """Room for the records that weigh anything, ascending, and for their weights."""
+    """Room for the records that weigh anything, ascending, and for their weights; and for the bits
+    of records that are not ruled out."""
 
+    open: Words
     record: Ints
     weight: Reals
 
 
 @loop
-def weigh(person: int, weights: Weights, out: Heaviest) -> int:
-    """Fill in the records that a person's values allow and how likely they make each; return how
-    many these are."""
+def weigh(person: int, weights: Weights, block: int, out: Heaviest) -> int:
+    """Fill in the records from `block` on, `BLOCK` of them, that a person's values allow and how
+    likely they make each; return how many these are."""
     words, at = weights.words, weights.at[person]
-    one, zero = np.uint64(1), np.uint64(0)
+    last = min(block + BLOCK, weights.records)
     start = 1.0
+    # all words at once for each attribute, which takes several words in one step
+    open_ = out.open[: (last - block + 63) >> 6]
+    open_[:] = ~np.uint64(0)
+    open_[-1] = first_bits(last - block)
     for a in range(weights.hard):
         start *= weights.inside[a]
+        begin = at[a] + (block >> 6)
+        held = words[begin : begin + len(open_)]
+        for w in range(len(open_)):
+            open_[w] &= held[w]
     found = 0
-    for w in range((weights.records + 63) >> 6):
-        open_ = ~zero
-        for a in range(weights.hard):
-            if open_ == zero:
-                break
-            open_ &= words[at[a] + w]
-        record = w << 6
-        while open_ != zero and record < weights.records:
-            if open_ & one:
-                weight = start
-                for a in range(weights.hard, len(at)):
-                    held = (words[at[a] + w] >> np.uint64(record & 63)) & one
-                    weight *= weights.inside[a] if held else weights.outside[a]
-                if weight > 0:
-                    out.record[found] = record
-                    out.weight[found] = weight
-                    found += 1
-            open_ >>= one
-            record += 1
+    for w in range(len(open_)):
+        left = open_[w]
+        while left != 0:
+            out.record[found] = block + (w << 6) + trailing_zeros(left)
+            out.weight[found] = start
+            found += 1
+            left &= left - np.uint64(1)
+    # attribute by attribute, so that no product waits for the one before
+    for a in range(weights.hard, len(at)):
+        inside, outside = weights.inside[a], weights.outside[a]
+        held = words[at[a] :]
+        for i in range(found):
+            record = np.uint64(out.record[i])  # without a sign, no place is counted from the end
+            is_held = (held[record >> np.uint64(6)] >> (record & np.uint64(63))) & np.uint64(1)
+            out.weight[i] *= inside if is_held else outside
     return found
 
 
@@ -98,13 +114,16 @@ def add_sets(
 ) -> None:
     """Add, for each of some people, the weight of every record over its norm to all values of its
     set, and to the person's total."""
-    for person in range(first, last):
-        for i in range(weigh(person, weights, room)):
-            record = room.record[i]
-            share = room.weight[i] * norms[record]
-            total[person] += share
-            for column in range(members.shape[1]):
-                out[person, members[record, column]] += share
+    for block in range(0, weights.records, BLOCK):
+        for person in range(first, last):
+            line, whole = out[person], total[person]
+            for i in range(weigh(person, weights, block, room)):
+                record = room.record[i]
+                share = room.weight[i] * norms[record]
+                whole += share
+                for column in range(members.shape[1]):
+                    line[members[record, column]] += share
+            total[person] = whole
 
 
 @loop
@@ -118,23 +137,23 @@ def sums_of(
     more: Heaviest,
     out: Reals,
 ) -> None:
-    """Fill in, for each of some people, the sum and the largest of the weights, and sums of others
+    """Add, for each of some people, the sum and the largest of the weights, and sums of others
     and of the products; others may be the same."""
-    for person in range(first, last):
-        line = out[person]
-        line[:] = 0.0
-        count = weigh(person, weights, room)
-        for i in range(count):
-            line[0] += room.weight[i]
-            line[1] = max(line[1], room.weight[i])
-        beside = room if same else more
-        at = 0
-        for j in range(count if same else weigh(person, others, more)):
-            line[2] += beside.weight[j]
-            while at < count and room.record[at] < beside.record[j]:
-                at += 1
-            if at < count and room.record[at] == beside.record[j]:
-                line[3] += room.weight[at] * beside.weight[j]
+    for block in range(0, weights.records, BLOCK):
+        for person in range(first, last):
+            line = out[person]
+            count = weigh(person, weights, block, room)
+            for i in range(count):
+                line[0] += room.weight[i]
+                line[1] = max(line[1], room.weight[i])
+            beside = room if same else more
+            at = 0
+            for j in range(count if same else weigh(person, others, block, more)):
+                line[2] += beside.weight[j]
+                while at < count and room.record[at] < beside.record[j]:
+                    at += 1
+                if at < count and room.record[at] == beside.record[j]:
+                    line[3] += room.weight[at] * beside.weight[j]
 
 
 @loop

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.answers.set_axes import Axis
-from sfumato.attacks.set_kernels import Heaviest, Weights, mark_members
+from sfumato.attacks.set_kernels import BLOCK, Heaviest, Weights, mark_members
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -68,9 +68,10 @@ class Held:
         return Weights(self.words, at, len(hard), inside, outside, records)
 
 
-def room_for(records: int) -> Heaviest:
-    """Return room for the weights of so many records."""
-    return Heaviest(np.empty(records, np.int64), np.empty(records, np.float64))
+def room() -> Heaviest:
+    """Return room for the weights of as many records as are weighed at a time."""
+    open_ = np.empty((BLOCK + 63) >> 6, np.uint64)
+    return Heaviest(open_, np.empty(BLOCK, np.int64), np.empty(BLOCK, np.float64))
 
 
 def in_shares(count: int, do: Callable[[int, int], None]) -> None:

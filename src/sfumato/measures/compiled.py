@@ -9,9 +9,11 @@ scratch is an argument.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,3 +33,15 @@ def _compiled(function: Function, counts_references: bool) -> Function:
     # Nobody calls these from C, so that nothing is compiled for it.
     options = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": counts_references}
     return numba.njit(cache=True, **options)(function)  # type: ignore
+
+
+@intrinsic
+def _trailing_zeros(context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
+
+    return types.int64(types.uint64), generate
+
+
+# In a loop: the place of the lowest bit that is set in a word of 64, 64 if none is.
+trailing_zeros: Callable[[Any], int] = cast(Any, _trailing_zeros)

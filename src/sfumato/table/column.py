@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.schema.attribute import Attribute, Kind
+from sfumato.schema.distinct import count_codes
 from sfumato.schema.hierarchy import Tree
 
 
@@ -62,6 +63,13 @@ class Column:
         if self.misses is not None:
             return self.misses
         return bool((self.codes == self.null_code).any())
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """The number of rows with each value and, last, without one."""
+        counts = count_codes(self.codes, self.cardinality + 1)
+        counts.flags.writeable = False
+        return counts
 
     @cached_property
     def points(self) -> npt.NDArray[np.float64]:

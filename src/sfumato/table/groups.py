@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.schema.distinct import count_codes
+from sfumato.schema.distinct import ascending, count_codes
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -63,8 +63,23 @@ class Groups:
             occurs[keys] = True
             number = np.cumsum(occurs, dtype=np.int32)
             return cls(number[keys] - 1, int(number[-1]))
+        number_bits = len(keys).bit_length()
+        if len(keys) and span.bit_length() + number_bits < 64:
+            return cls._of_sorted((keys << number_bits) + np.arange(len(keys)), number_bits)
         distinct, ids = np.unique(keys, return_inverse=True)
         return cls(ids.astype(np.int32), len(distinct))
+
+    @classmethod
+    def _of_sorted(cls, keys: Ints, number_bits: int) -> Groups:
+        """Return the groups of equal keys, which have the row's number in their last bits: numbers
+        are sorted in a fraction of the time that their order takes."""
+        keys = ascending(keys)
+        rows = keys & ((1 << number_bits) - 1)
+        keys = keys >> number_bits
+        number = np.concatenate(([0], np.cumsum(keys[1:] != keys[:-1])))
+        ids = np.empty(len(keys), np.int32)
+        ids[rows] = number
+        return cls(ids, int(number[-1]) + 1)
 
     @cached_property
     def sizes(self) -> Ints:

@@ -18,13 +18,15 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.release import Release
 from sfumato.schema.attribute import Role
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import ascending, distinct
 from sfumato.table import Groups, Table
 from sfumato.table.groups import packed
 from sfumato.utility.published_codes import published_codes
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+
+_SLOTS = 4  # a table of what occurs has, for every key
 
 
 class Counted(NamedTuple):
@@ -54,13 +56,18 @@ def mean_probability(release: Release, attribute: str | None = None) -> float:
     return float(squares.sum() / sizes.sum())
 
 
-def reconstruction_error(release: Release, attribute: str | None = None) -> float:
+def reconstruction_error(
+    release: Release, attribute: str | None = None, *, probability: float | None = None
+) -> float:
     """Return RE: the chances of being assigned to another value, summed over all people.
 
+    `probability` is the mean probability, where it was found already.
     *Source*: Property 8. With blocks of l different values it is at least n (1 - 1/l).
     """
     rows = release.manifest.rows
-    return rows * (1.0 - mean_probability(release, attribute))
+    if probability is None:
+        probability = mean_probability(release, attribute)
+    return rows * (1.0 - probability)
 
 
 def glp(release: Release, original: Table, attribute: str | None = None) -> float:
@@ -91,7 +98,7 @@ def glp(release: Release, original: Table, attribute: str | None = None) -> floa
     counts = _counts(release, table)
     shown = _count_pairs(_group_codes(release, table), kinds.ids[rows:], counts)
     sensitive = original[name]
-    occurs = np.unique(_pair(kinds.ids[:rows], sensitive.codes, sensitive.cardinality))
+    occurs = _pair(kinds.ids[:rows], sensitive.codes, sensitive.cardinality)
     holder = _table_of(release, name)
     values = _count_pairs(
         _group_codes(release, holder),
@@ -109,7 +116,7 @@ def nlp_of_candidates(original: Table, attribute: str, candidates: npt.NDArray[n
     """
     kinds = Groups.of_equal([column.codes for column in original.quasi_identifiers]).ids
     sensitive = original[attribute]
-    occurs = np.unique(_pair(kinds, sensitive.codes, sensitive.cardinality))
+    occurs = _pair(kinds, sensitive.codes, sensitive.cardinality)
     keys = _pair(kinds[:, None], sensitive.codes[candidates], sensitive.cardinality)
     return np.asarray(1.0 - _among(keys, occurs).mean(axis=1))
 
@@ -128,7 +135,7 @@ def _probability_kept(shown: Counted, values: Counted, occurs: Ints, cardinality
     start = np.repeat(first[shown.group] - np.concatenate(([0], np.cumsum(repeats)))[:-1], repeats)
     place = start + np.arange(len(start))
     fits = _among(_pair(np.repeat(shown.value, repeats), value[place], cardinality), occurs)
-    share = count[place] / sizes[group[place]]
+    share = (count / sizes[group])[place]
     return float((np.repeat(shown.people, repeats) * share * fits).sum())
 
 
@@ -139,8 +146,21 @@ def _pair(
 
 
 def _among(keys: Ints, known: Ints) -> npt.NDArray[np.bool_]:
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.asarray(known[place] == keys)
+    """Return which keys are among the known ones."""
+    # by their last bits, which is quicker than searching; of known ones that share these, one is
+    # looked up, and the few others are searched
+    bits = int(max(keys.max(initial=0), known.max(initial=0))).bit_length()
+    last = (1 << min(bits, (_SLOTS * known.size).bit_length())) - 1
+    slots = np.full(last + 1, -1)
+    slots[known & last] = known
+    held = slots[keys & last]
+    found = held == keys
+    others = np.unique(known[slots[known & last] != known])
+    if len(others):
+        is_open = (held >= 0) & ~found
+        left = keys[is_open]
+        found[is_open] = others[np.minimum(np.searchsorted(others, left), len(others) - 1)] == left
+    return np.asarray(found)
 
 
 def _count_pairs(
@@ -148,7 +168,10 @@ def _count_pairs(
 ) -> Counted:
     width = int(value.max(initial=0)) + 1
     if (counts == 1).all():  # sorting pairs is quicker than finding which row has which
-        keys, people = np.unique(packed([group, value]), return_counts=True)
+        sorted_keys = ascending(packed([group, value]))
+        is_first = np.append(True, sorted_keys[1:] != sorted_keys[:-1])[: len(sorted_keys)]
+        first = np.flatnonzero(is_first)
+        keys, people = sorted_keys[first], np.diff(first, append=len(sorted_keys))
         return Counted(keys // width, keys % width, people)
     keys, pair_of = np.unique(packed([group, value]), return_inverse=True)
     return Counted(keys // width, keys % width, np.bincount(pair_of, counts).astype(np.int64))

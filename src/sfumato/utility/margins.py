@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,9 +18,11 @@ from sfumato.schema.attribute import Kind
 from sfumato.schema.distinct import distinct
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
+from sfumato.table.groups import BLOCK
 
 Reals = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 # Numbers with more values are taken by so many equally wide intervals.
 INTERVALS = 10
@@ -27,6 +30,8 @@ BETWEEN = " to "
 REST = "all others"
 # Of other attributes so many values, the most frequent ones, are told apart.
 MOST_VALUES = 100
+# Numbers that differ by more have a deviation that is no 0 among floats.
+_APART = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,7 @@ class Rows:
         self._weights: tuple[Reals | None, Reals | None] = (None, None)
         if weight is not None and original.weights is not None:
             self._weights = original.weights, released[weight].to_numpy()
+        self._columns: dict[str, Column] = {}
         self._coded: dict[str, tuple[Codes, Codes, int]] = {}
         self._numbers: dict[str, tuple[Reals, Reals]] = {}
 
@@ -151,8 +157,12 @@ class Rows:
         shape = tuple(size for _, _, size in coded)
         found = []
         for side in (0, 1):
-            cells = np.ravel_multi_index(tuple(each[side] for each in coded), shape)
-            counts = np.bincount(cells, self._weights[side], minlength=int(np.prod(shape)))
+            codes, weights = [each[:2][side] for each in coded], self._weights[side]
+            if weights is None:
+                counts = _count_cells(codes, shape)
+            else:
+                cells = np.ravel_multi_index(tuple(codes), shape)
+                counts = np.bincount(cells, weights, minlength=prod(shape))
             found.append(counts.astype(np.float64).reshape(shape))
         return found[0], found[1]
 
@@ -173,22 +183,44 @@ class Rows:
             return (*interval_texts(column), None)
         return (*(to_texts(column.values.take(pa.array(_kept(column)))).to_pylist()), REST, None)
 
+    def _column(self, name: str) -> Column:
+        if name not in self._columns:
+            found = released_column(self._released[name], self._original[name])
+            self._columns[name] = found
+        return self._columns[name]
+
     def _codes(self, name: str) -> tuple[Codes, Codes, int]:
         if name not in self._coded:
-            column = self._original[name]
-            released = released_column(self._released[name], column)
+            column, released = self._original[name], self._column(name)
             make = _intervals if _is_fine(column) else _values
             self._coded[name] = make(column, released)
         return self._coded[name]
 
     def _points(self, name: str) -> tuple[Reals, Reals]:
         if name not in self._numbers:
-            column = self._original[name]
-            released = released_column(self._released[name], column)
+            column, released = self._original[name], self._column(name)
             self._numbers[name] = tuple(  # type: ignore[assignment]
                 np.append(each.points, np.nan)[each.codes] for each in (column, released)
             )
         return self._numbers[name]
+
+
+def _count_cells(codes: Sequence[Codes], shape: Sequence[int]) -> Ints:
+    """Return how many rows are in each cell of a cross table, in blocks that stay in the cache.
+
+    >>> _count_cells([np.array([0, 1, 1], np.int32), np.array([1, 0, 0], np.int32)], (2, 2))
+    array([0, 1, 2, 0])
+    """
+    size = prod(shape)
+    counts = np.zeros(size, np.int64)
+    step = max(BLOCK, 8 * size)
+    for start in range(0, len(codes[0]), step):
+        cells = np.zeros(len(codes[0][start : start + step]), np.int64)
+        for column, width in zip(codes, shape, strict=True):
+            cells *= width
+            cells += column[start : start + step]
+        counts += np.bincount(cells, minlength=size)
+    return counts
 
 
 def released_column(cells: pa.ChunkedArray, original: Column) -> Column:
@@ -230,8 +262,7 @@ def _intervals(column: Column, released: Column) -> tuple[Codes, Codes, int]:
 
 def _kept(column: Column) -> npt.NDArray[np.int64]:
     """Return the codes of the most frequent values of the original, in order."""
-    counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
-    return np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])
+    return np.sort(np.argsort(-column.counts[:-1], kind="stable")[:MOST_VALUES])
 
 
 def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
@@ -248,13 +279,20 @@ def _values(column: Column, released: Column) -> tuple[Codes, Codes, int]:
 
 def _pearson(one: Reals, other: Reals, weights: Reals | None) -> float | None:
     known = ~(np.isnan(one) | np.isnan(other))
-    one, other = one[known], other[known]
-    if len(one) < 2 or one.std() == 0 or other.std() == 0:
+    if not known.all():
+        one, other = one[known], other[known]
+        weights = None if weights is None else weights[known]
+    if len(one) < 2 or not (_varies(one) and _varies(other)):
         return None
     if weights is None:
         return float(np.corrcoef(one, other)[0, 1])
-    (a, both), (_, b) = np.cov(one, other, aweights=weights[known])
+    (a, both), (_, b) = np.cov(one, other, aweights=weights)
     return float(both / np.sqrt(a * b))
+
+
+def _varies(numbers: Reals) -> bool:
+    # the deviation takes several passes, and only that of nearly equal numbers can be 0
+    return bool(np.ptp(numbers) > _APART or numbers.std() > 0)
 
 
 def summary(margins: Sequence[Margin]) -> Mapping[str, Any]:

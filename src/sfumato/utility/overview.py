@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -229,9 +230,12 @@ def _metrics(found: Utility, release: Release, original: Table) -> None:
 
 
 def _correspondence(found: Utility, release: Release, original: Table, name: str) -> None:
+    probability = cache(lambda: mean_probability(release, name))
     measures: dict[str, Callable[[], float]] = {
-        "mean_probability": lambda: mean_probability(release, name),
-        "reconstruction_error": lambda: reconstruction_error(release, name),
+        "mean_probability": probability,
+        "reconstruction_error": lambda: reconstruction_error(
+            release, name, probability=probability()
+        ),
         "glp": lambda: glp(release, original, name),
     }
     for key, measure in measures.items():

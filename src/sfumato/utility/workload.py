@@ -140,7 +140,7 @@ class _Truth:
 
     def __init__(self, original: Table, aggregate: Asked) -> None:
         self._original = original
-        self._weights = np.ones(original.rows) if original.weights is None else original.weights
+        self._weights = original.weights
         self._is_mean = isinstance(aggregate, Average)
         self._numbers: Reals | None = None
         if not isinstance(aggregate, Count):
@@ -149,13 +149,14 @@ class _Truth:
     def of(self, predicate: Predicate) -> float:
         rows = evaluate(predicate, self._original)
         if self._numbers is None:
-            return float(self._weights[rows].sum())
-        numbers, weights = self._numbers[rows], self._weights[rows]
-        is_there = ~np.isnan(numbers)
-        numbers, weights = numbers[is_there], weights[is_there]
+            weighed = np.count_nonzero(rows) if self._weights is None else self._weights[rows].sum()
+            return float(weighed)
+        rows &= ~np.isnan(self._numbers)
+        numbers = self._numbers[rows]
+        weights = None if self._weights is None else self._weights[rows]
         if self._is_mean:
             return float(np.average(numbers, weights=weights)) if len(numbers) else nan
-        return float((numbers * weights).sum())
+        return float((numbers if weights is None else numbers * weights).sum())
 
 
 class _Conditions:
@@ -163,8 +164,7 @@ class _Conditions:
 
     def __init__(self, column: Column) -> None:
         self._column = column
-        counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
-        self._mass = counts / max(len(column.codes), 1)
+        self._mass = column.counts[:-1] / max(len(column.codes), 1)
 
     def of_share(self, share: float, rng: np.random.Generator) -> Predicate:
         """Return a range, or one of some values."""
