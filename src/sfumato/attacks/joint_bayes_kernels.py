@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop
+from sfumato.measures.compiled import loop, trailing_zeros
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -59,30 +60,52 @@ def weigh_records(
         open_ = ~twice
         if last < 64:
             open_ &= (one << np.uint64(last)) - one
-        if open_ == zero:
-            continue
-        for bit in range(last):
-            if not (open_ >> np.uint64(bit)) & one:
+        while open_ != zero:
+            place = trailing_zeros(open_)
+            open_ &= open_ - one
+            row, bit = (w << 6) + place, np.uint64(place)
+            if (lacks >> bit) & one:
+                # nothing but the value that it lacks can be the secret
+                a = 0
+                while sets.outside[a] != 0 or (sets.words[begins[a] + w] >> bit) & one:
+                    a += 1
+                before, after = sets.norm[row], 1.0
+                for other in range(a):
+                    before *= _factor(sets, other, begins[other] + w, bit)
+                for other in range(known - 1, a, -1):
+                    after *= _factor(sets, other, begins[other] + w, bit)
+                for s in range(len(asked)):
+                    if asked[s] == a:
+                        _add(sets, s, row, before * after, sums[s], out, total)
                 continue
-            row = (w << 6) + bit
             # products of all before an attribute, and then of all after it
             product = sets.norm[row]
             for a in range(known):
                 ratios[a] = product
-                word = sets.words[begins[a] + w]
-                held = (word >> np.uint64(bit)) & one
-                factor = sets.inside[a] if held else sets.outside[a]
-                ratios[known + a] = factor
-                product *= factor
+                ratios[known + a] = _factor(sets, a, begins[a] + w, bit)
+                product *= ratios[known + a]
             after = 1.0
             for a in range(known - 1, -1, -1):
-                factor = ratios[known + a]
                 ratios[a] *= after
-                after *= factor
+                after *= ratios[known + a]
             for s in range(len(asked)):
                 weight = product * sets.more[s, row] if asked[s] < 0 else ratios[asked[s]]
-                if weight > 0:
-                    total[s] += weight
-                    begin = sets.first[s] + row * sets.eta[s]
-                    for place in range(begin, begin + sets.eta[s]):
-                        out[sums[s] + sets.members[place]] += weight
+                _add(sets, s, row, weight, sums[s], out, total)
+
+
+@numba.njit(inline="always")
+def _factor(sets: Sets, attribute: int, word: int, bit: np.uint64) -> float:
+    """Return what a record weighs by whether it holds the value whose bits are in the word."""
+    held = (sets.words[word] >> bit) & np.uint64(1)
+    weight: float = sets.inside[attribute] if held else sets.outside[attribute]
+    return weight
+
+
+@numba.njit(inline="always")
+def _add(sets: Sets, s: int, row: int, weight: float, begin: int, out: Reals, total: Reals) -> None:
+    """Add the weight of a record to the values of secret s that it holds, and to all of it."""
+    if weight > 0:
+        total[s] += weight
+        first = sets.first[s] + row * sets.eta[s]
+        for place in range(first, first + sets.eta[s]):
+            out[begin + sets.members[place]] += weight
