@@ -21,6 +21,7 @@ from sfumato.attacks.fit_kernels import add_shares
 from sfumato.attacks.fits import Fits, Fitter, joined, kinds_of
 from sfumato.attacks.given import given_controls, plain
 from sfumato.attacks.kept_fits import MOST_KEPT, KeptFits
+from sfumato.attacks.memory import Memory
 from sfumato.attacks.nearest import NearestFitter, refuse_other_means
 from sfumato.attacks.specific import most_specific, withheld_cells
 from sfumato.attacks.stage import Secret, Side, parts, read, set_stage
@@ -52,7 +53,7 @@ class Adversary:
     controls_are: str
     population: int
     untold: frozenset[str] = frozenset()
-    memory: dict[Hashable, Any] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
 
     @classmethod
     def of(
@@ -136,16 +137,14 @@ class Adversary:
 
         def make() -> Adversary:
             view = self.view.of_one_who_knows([known for known in self.known if known != name])
-            return replace(self, view=view, side=replace(self.side, view=view), memory={})
+            return replace(self, view=view, side=replace(self.side, view=view), memory=Memory())
 
         found: Adversary = self.remembered(("ignorant of", name), make)
         return found
 
     def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what was made before under the key, or make it: attacks share what they see."""
-        if key not in self.memory:
-            self.memory[key] = make()
-        return self.memory[key]
+        return self.memory.of(key, make)
 
     def secret(self, name: str) -> Secret:
         """Return a secret; its one side's `truth` has the values of all people."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from os import PathLike
@@ -302,11 +304,13 @@ def attack(
     mine, *theirs = split(rng, 1 + len(ATTACKS))
     eyes = adversary_of(release, table, others, sample=sample, rng=mine)
     own = dict(zip(ATTACKS, theirs, strict=True))
-    found = [
-        (name, outcome)
-        for name in chosen
-        for outcome in ATTACKS[name](Scene(eyes, table, path, own[name], before, published))
-    ]
+
+    def run(name: str) -> list[tuple[str, Outcome]]:
+        scene = Scene(eyes, table, path, own[name], before, published)
+        return [(name, outcome) for outcome in ATTACKS[name](scene)]
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        found = [each for several in threads.map(run, chosen) for each in several]
     if not found:
         raise ParameterError(_no_meaning(chosen, release, before is not None))
     if eyes.controls_are == MADE:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato.answers.set_axes import Axis, read_axis
 from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_unfit
 from sfumato.attacks.fits import kinds_of
+from sfumato.attacks.memory import Memory
 from sfumato.attacks.set_kernels import Weights, add_sets, norm_sets, sums_of
 from sfumato.attacks.set_people import columns_of, places
 from sfumato.attacks.set_weights import Held, factors, in_shares, room
@@ -59,7 +60,7 @@ class SetAdversary:
     controls_are: str
     population: int
     untold: frozenset[str] = frozenset()
-    memory: dict[Hashable, Any] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
 
     @classmethod
     def of(
@@ -121,14 +122,19 @@ class SetAdversary:
         if name not in self.known:
             return self
         known = tuple(known for known in self.known if known != name)
-        shared = self.remembered(_SHARED, dict)
-        return replace(self, known=known, memory={_SHARED: shared})
+        own, shared = Memory(), self._shared
+        own.of(_SHARED, lambda: shared)
+        return replace(self, known=known, memory=own)
+
+    @property
+    def _shared(self) -> Memory:
+        """What adversaries find who know more or less."""
+        found: Memory = self.remembered(_SHARED, Memory)
+        return found
 
     def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what was made before under the key, or make it: attacks share what they see."""
-        if key not in self.memory:
-            self.memory[key] = make()
-        return self.memory[key]
+        return self.memory.of(key, make)
 
     def secret(self, name: str) -> Secret:
         """Return a secret; its one side's `truth` has the values of all people."""
@@ -215,11 +221,11 @@ class SetAdversary:
 
     def _weights(self, rows: Ints, names: Sequence[str]) -> Weights:
         """Return what weighs all records for each person, by some attributes."""
-        shared: dict[str, Any] = self.remembered(_SHARED, dict)
-        if "held" not in shared:
-            people = np.union1d(self.targets, self.controls)
-            shared["held"] = Held.by(self.axes, self.places, people)
-        held: Held = shared["held"]
+
+        def of_all() -> Held:
+            return Held.by(self.axes, self.places, np.union1d(self.targets, self.controls))
+
+        held: Held = self._shared.of("held", of_all)
         if not np.isin(rows, held.people).all():
             held = Held.by(self.axes, self.places, np.unique(rows))
         return held.weights(rows, names)
@@ -264,10 +270,7 @@ class SetAdversary:
 
     def _margin(self, name: str) -> Reals:
         """Return the estimated shares of values."""
-        margins = self.remembered(_SHARED, dict).setdefault("margins", {})
-        if name not in margins:
-            margins[name] = margin_of(self.axes[name])
-        found: Reals = margins[name]
+        found: Reals = self._shared.of(("margin", name), lambda: margin_of(self.axes[name]))
         return found
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attacks.leak import leak
+from sfumato.attacks.memory import Memory
 from sfumato.attacks.order import Trained, told_best
 from sfumato.attacks.outcome import Outcome, Rate
 from sfumato.attacks.set_adversary import SetAdversary
@@ -35,7 +36,7 @@ def set_leaks(
         adversary = SetAdversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
     else:
         people = {name: own[: known.population] for name, own in known.places.items()}
-        adversary = replace(known, places=people, memory={})
+        adversary = replace(known, places=people, memory=Memory())
         draw(original.num_rows, 1, rng)  # as the other does: what follows is drawn alike
     return [
         _row_order(adversary, original.num_rows, sample, rng),
