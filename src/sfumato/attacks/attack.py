@@ -123,6 +123,7 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
     "absence": lambda scene: absence(scene.eyes, scene.rng),
 }
 
+AT_A_TIME = os.cpu_count() or 1  # attacks
 
 # Layouts that an attack is for, where it is not for all.
 LAYOUTS: Final[dict[str, tuple[str, ...]]] = {
@@ -309,7 +310,7 @@ def attack(
         scene = Scene(eyes, table, path, own[name], before, published)
         return [(name, outcome) for outcome in ATTACKS[name](scene)]
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with ThreadPoolExecutor(AT_A_TIME) as threads:
         found = [each for several in threads.map(run, chosen) for each in several]
     if not found:
         raise ParameterError(_no_meaning(chosen, release, before is not None))

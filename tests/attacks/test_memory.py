@@ -1,0 +1,49 @@
+"""What attacks share is made once, whoever asks, and failures reach everybody."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+
+import pytest
+
+from sfumato.attacks import attack
+from sfumato.attacks.memory import Memory
+from sfumato.datasets import hospital, hospital_schema
+from sfumato.methods import Anatomy
+from sfumato.randomness import repeatable
+
+
+def test_those_who_ask_meanwhile_wait():
+    memory, made = Memory(), []
+
+    def make():
+        made.append(1)
+        time.sleep(0.05)
+        return object()
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: memory.of("thing", make), range(8)))
+    assert len(made) == 1
+    assert len(set(map(id, found))) == 1
+
+
+def test_one_thing_may_need_another():
+    memory = Memory()
+    assert memory.of("two", lambda: memory.of("one", lambda: 1) + 1) == 2
+
+
+def test_what_fails_fails_for_all():
+    memory = Memory()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            memory.of("nothing", lambda: 1 // 0)
+
+
+def test_attacks_side_by_side_find_what_they_find_one_by_one(monkeypatch):
+    data = hospital(600)
+    release = Anatomy(l=3).publish(data, hospital_schema())
+    together = attack(release, data, rng=repeatable(3))
+    monkeypatch.setattr(import_module("sfumato.attacks.attack"), "AT_A_TIME", 1)
+    assert attack(release, data, rng=repeatable(3)).to_dict() == together.to_dict()
