@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.judged import COUNT_QUERIES, judge_seconds
@@ -31,7 +32,8 @@ from sfumato.jobs.peak_memory import forget_peak
 from sfumato.jobs.policy import Policy
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.table import encode
+from sfumato.schema.attribute import Kind
+from sfumato.table import Table, encode
 from sfumato.table.permutation import permutation
 from sfumato.utility import discernibility, glp
 
@@ -90,9 +92,7 @@ def _judged(release: Release, path: Path, source: Path, policy: Path) -> dict[st
     table = encode(pq.read_table(source), rules.schema())
     names = [column.name for column in table.columns]
     seconds, by_attack = judge_seconds(path, source, names[0])
-    values = table.columns[0].values
-    quantiles = [values[len(values) * n // (COUNT_QUERIES + 1)] for n in range(1, 11)]
-    predicates = [f'"{names[0]}" <= {_literal(each.as_py())}' for each in quantiles]
+    predicates = _predicates(table)
     measures: dict[str, Callable[[], float]] = {
         "c_dm": lambda: float(discernibility(release)),
         "glp": lambda: glp(release, table),
@@ -109,6 +109,17 @@ def _judged(release: Release, path: Path, source: Path, policy: Path) -> dict[st
         "attack_processor_seconds": by_attack,
         "metrics": metrics,
     }
+
+
+def _predicates(table: Table) -> list[str]:
+    """Return questions on the first attribute and the last, which is secret, together."""
+    known, hidden = table.columns[0], table.columns[-1]
+    commonest = np.bincount(hidden.codes)[: hidden.cardinality].argmax()
+    sign = "=" if hidden.kind is Kind.CATEGORICAL else "<="
+    asked = f'"{hidden.name}" {sign} {_literal(hidden.values[int(commonest)].as_py())}'
+    values = known.values
+    ends = [values[len(values) * n // (COUNT_QUERIES + 1)] for n in range(1, COUNT_QUERIES + 1)]
+    return [f'"{known.name}" <= {_literal(each.as_py())} AND {asked}' for each in ends]
 
 
 def _literal(value: Any) -> str:

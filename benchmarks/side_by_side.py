@@ -1,6 +1,6 @@
 """Ours, peers and naive versions side by side, from file to release: part of `make bench`.
 
-    python -m benchmarks.side_by_side [--quick] [--rows N ...] [--check]
+    python -m benchmarks.side_by_side [--quick] [--rows N ...] [--check] [--show]
 
 All runs are children of this process, one at a time and in turn (every method, every peer; then
 the next round), so that whatever else the machine does falls on all alike. Ratios count: to the
@@ -48,6 +48,7 @@ FLOOR_LIMITS = {"mondrian": 5, "anatomy": 5, "arp": 5, "slppa": 5} | dict.fromke
 GROWTH_LIMITS = dict.fromkeys(tables.METHODS, 1.1) | {"top_down": 1.2}
 MEMORY_LIMIT = 3.0
 JUDGE_LIMIT = 5.0
+WIDTH = 215  # of what is printed: no column of it is left out
 REGRESSION = 1.5  # a ratio that grew by more is a regression; less is the machine
 
 _TIMES = ("total_seconds", "processor_seconds", "floor_seconds", "floor_processor_seconds")
@@ -260,7 +261,7 @@ def show(results: dict[str, Any], console: Console) -> None:
             each["case"],
             *(_number(each.get(key)) for key in ("total_seconds", "processor_seconds")),
             *(_number(each.get(key)) for key in ("over_floor", "over_floor_processor")),
-            _number(each["peak_bytes"] / 1e6 if "peak_bytes" in each else None),
+            f"{each['peak_bytes'] / 1e6:.0f}" if "peak_bytes" in each else "",
             _number(each.get("memory_ratio")),
             ", ".join(f"{v:.0f} ({k})" for k, v in each.get("times_faster", {}).items()),
             *(_number(metrics.get(key.lower())) for key in measured),
@@ -315,9 +316,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-peer", action="store_true", help="our own runs only")
     parser.add_argument("--no-judges", action="store_true", help="no audits, attacks, queries")
     parser.add_argument("--check", action="store_true", help="compare with the committed ratios")
+    parser.add_argument("--show", action="store_true", help="print the committed results again")
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     options = parser.parse_args(arguments)
-    notes, console = Console(stderr=True), Console(width=190)
+    notes, console = Console(stderr=True), Console(width=WIDTH)
+    if options.show:
+        show(json.loads(RESULTS.read_text(encoding="utf-8")), console)
+        return 0
     real = [] if options.no_real else list(tables.REAL)[: 1 if options.quick else None]
     if real and not (shared_folder() / "data").is_dir():
         notes.print("real tables are left out: no shared data beside this checkout")
