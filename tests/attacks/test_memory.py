@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from threading import Event
 
 import pytest
 
@@ -12,7 +13,7 @@ from sfumato.attacks import attack
 from sfumato.attacks.memory import Memory
 from sfumato.datasets import hospital, hospital_schema
 from sfumato.methods import Anatomy
-from sfumato.randomness import repeatable
+from sfumato.randomness import Randomness, repeatable
 
 
 def test_those_who_ask_meanwhile_wait():
@@ -43,7 +44,33 @@ def test_what_fails_fails_for_all():
 
 def test_attacks_side_by_side_find_what_they_find_one_by_one(monkeypatch):
     data = hospital(600)
-    release = Anatomy(l=3).publish(data, hospital_schema())
+    release = Anatomy(l=3).publish(data, hospital_schema(), randomness=Randomness.test(3))
+    module = import_module("sfumato.attacks.attack")
+    monkeypatch.setattr(module, "AT_A_TIME", 8)
     together = attack(release, data, rng=repeatable(3))
-    monkeypatch.setattr(import_module("sfumato.attacks.attack"), "AT_A_TIME", 1)
+    monkeypatch.setattr(module, "AT_A_TIME", 1)
     assert attack(release, data, rng=repeatable(3)).to_dict() == together.to_dict()
+
+
+def test_an_attack_that_fails_is_not_held_up_by_another(monkeypatch):
+    data = hospital(600)
+    release = Anatomy(l=3).publish(data, hospital_schema(), randomness=Randomness.test(3))
+    module, begun, over = import_module("sfumato.attacks.attack"), Event(), Event()
+    monkeypatch.setattr(module, "AT_A_TIME", 2)
+
+    def fail(_):
+        assert begun.wait(60)  # until the other runs
+        raise ZeroDivisionError
+
+    def last_long(_):
+        begun.set()
+        assert over.wait(60)
+        return []
+
+    monkeypatch.setitem(module.ATTACKS, "record-linkage", fail)
+    monkeypatch.setitem(module.ATTACKS, "membership", last_long)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            attack(release, data, attacks=["record-linkage", "membership"], rng=repeatable(3))
+    finally:
+        over.set()

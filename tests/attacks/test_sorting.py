@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.attacks.sorting import sorted_by
 from sfumato.attacks.view import summed
 
 
 @pytest.mark.parametrize("rows", [0, 1, 100, 20_000])
-@pytest.mark.parametrize("widths", [(7,), (3_000, 40), (5, 9, 30_000, 2, 600)])
+@pytest.mark.parametrize(
+    "widths", [(7,), (1,), (7, 1), (1, 1), (3_000, 40), (5, 9, 30_000, 2, 600)]
+)
 def test_rows_are_in_the_order_of_all_columns(rows, widths):
     rng = np.random.default_rng(rows)
     columns = [rng.integers(0, width, rows) for width in widths]
@@ -31,3 +35,11 @@ def test_weights_of_pairs_are_added_up_in_the_order_of_rows(rows):
         [key[1] for key in sorted(expected)],
         [expected[key] for key in sorted(expected)],
     ]
+
+
+def test_a_last_column_of_one_value_is_attacked_like_any_other():
+    rows = 5_000
+    data = pa.table({"age": [i % 50 for i in range(rows)], "country": ["AT"] * rows})
+    data = data.append_column("disease", [[f"d{i % 7}" for i in range(rows)]])
+    schema = sf.Schema.of(age="quasi-identifier", country="quasi-identifier", disease="sensitive")
+    assert sf.attack(sf.Mondrian(k=5).publish(data, schema), data).outcomes

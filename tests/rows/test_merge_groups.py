@@ -15,7 +15,7 @@ from oracles.models import exact
 
 from sfumato.randomness import Randomness, repeatable
 from sfumato.rows.eligible_runs import Values, counts_by_group, largest_counts
-from sfumato.rows.merge_groups import Limits, combinations, merge_groups
+from sfumato.rows.merge_groups import Limits, _ascending_order, combinations, merge_groups
 from sfumato.table import Groups
 
 SHARES = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.25, 0.3, 0.3334, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0])
@@ -286,3 +286,11 @@ def test_one_bad_group_among_many_takes_in_few():
     groups = merge_groups(values, given, Limits(0.5, np.array([1.0])), rng=rng()).groups
     assert groups.count == MANY - 1
     assert groups.sizes[groups.ids[0]] == 4
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 63, 64, 5_000])
+@pytest.mark.parametrize("digits", [1, 3, 17])
+def test_numbers_are_ordered_and_equal_ones_stay_as_they_stand(count, digits):
+    numbers = np.round(np.random.default_rng(count).random(count), digits) * 10.0 ** (digits - 3)
+    expected = np.argsort(numbers, kind="stable")
+    assert _ascending_order(numbers).tolist() == expected.tolist()

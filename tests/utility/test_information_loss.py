@@ -69,3 +69,10 @@ def test_other_measures_do_not_apply_and_others_have_no_such_loss():
     found = overview(release, coded, queries=10, rng=repeatable(4))
     assert 0 < found.metrics["information_loss"]["mean"] < 0.5
     assert "ncp" in found.undefined and found.missed == 0
+
+
+def test_a_column_without_any_value_has_lost_nothing():
+    data = table(pa.array([None] * 6, pa.float64()), [1, 2, 3, 7, 8, 9])
+    found = information_loss(MDAV(3).publish(data, SCHEMA), encode(data, SCHEMA))
+    assert found.by_attribute["x"] == 0
+    assert found.by_attribute["y"] > 0

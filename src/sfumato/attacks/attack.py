@@ -123,7 +123,8 @@ ATTACKS: Final[dict[str, Callable[[Scene], list[Outcome]]]] = {
     "absence": lambda scene: absence(scene.eyes, scene.rng),
 }
 
-AT_A_TIME = os.cpu_count() or 1  # attacks
+# Attacks side by side: two or three take most of the time, and each holds memory of its own.
+AT_A_TIME = min(os.cpu_count() or 1, 4)
 
 # Layouts that an attack is for, where it is not for all.
 LAYOUTS: Final[dict[str, tuple[str, ...]]] = {
@@ -310,8 +311,11 @@ def attack(
         scene = Scene(eyes, table, path, own[name], before, published)
         return [(name, outcome) for outcome in ATTACKS[name](scene)]
 
-    with ThreadPoolExecutor(AT_A_TIME) as threads:
+    threads = ThreadPoolExecutor(AT_A_TIME)
+    try:
         found = [each for several in threads.map(run, chosen) for each in several]
+    finally:  # who interrupts, or is refused by one attack, need not wait for the others
+        threads.shutdown(wait=False, cancel_futures=True)
     if not found:
         raise ParameterError(_no_meaning(chosen, release, before is not None))
     if eyes.controls_are == MADE:

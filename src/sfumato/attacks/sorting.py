@@ -35,7 +35,7 @@ def _digits(columns: Sequence[Ints], most: int) -> list[Ints]:
     span = most
     for column in reversed(columns):
         width = int(column.max(initial=0)) + 1
-        if span * width <= most:
+        if found and span * width <= most:
             found[-1] = column * span + found[-1]
             span *= width
         else:

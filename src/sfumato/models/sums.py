@@ -1,6 +1,7 @@
 """Models that few numbers of a group decide: all groups at once, with no kernel to be compiled.
 
-What they say is what `kernels.holds` and `kernels.level` say of every single group.
+What they say is what `kernels.holds` and `kernels.level` say of every single group; its counts are
+of people, and so at least 1.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def sums_of(rule: Rule, sizes: Ints, histogram: Histogram | None) -> Sums | None
     if len(counts) and counts.max() == 1 == counts.min():
         largest[shown] = 1
     elif len(counts):
-        largest[shown] = np.maximum.reduceat(counts, histogram.offsets[:-1][shown])
+        most = np.maximum.reduceat(counts, histogram.offsets[:-1][shown])
+        largest[shown] = np.maximum(most, 0)
     return Sums(sizes, histogram.present if rule.skip >= 0 else sizes, values, largest)
 
 

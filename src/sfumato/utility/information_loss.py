@@ -78,6 +78,9 @@ def _numbers(cells: pa.ChunkedArray, original: Table, name: str) -> Reals:
     column = original[name]
     with np.errstate(over="ignore"):
         ends = pc.min_max(column.values) if not pa.types.is_temporal(column.values.type) else None
-        if ends is not None and float(ends["max"].as_py()) - float(ends["min"].as_py()) == np.inf:
+        # without any value there are no ends
+        if ends is None or not ends["max"].is_valid:
+            return np.asarray(numbers)
+        if float(ends["max"].as_py()) - float(ends["min"].as_py()) == np.inf:
             return np.asarray(numbers / 4)  # as `Column.points` has them
     return np.asarray(numbers)
