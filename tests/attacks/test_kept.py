@@ -13,6 +13,7 @@ from sfumato.attacks import fits as finding
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fakes import _NEAR, _Near
 from sfumato.attacks.fits import joined
+from sfumato.attacks.memory import Memory
 from sfumato.attacks.own_rows import _largest
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.set_weights import factors
@@ -84,7 +85,7 @@ def test_sets_of_values_that_nobody_seems_to_have_leave_chances_finite():
     eyes = SetAdversary.of(release, table, sample=100, rng=rng())
     margin = np.zeros(eyes.axes["a0"].size)
     margin[:2] = 0.5  # as if all others had been estimated to have no share
-    object.__setattr__(eyes, "memory", {})
+    object.__setattr__(eyes, "memory", Memory())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SetAdversary, "_margin", lambda self, name: margin)
         found = eyes.posterior(eyes.targets, eyes.secret("a0"))
