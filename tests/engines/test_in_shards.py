@@ -215,3 +215,11 @@ def test_other_methods_say_that_they_run_on_one_machine(name: str) -> None:
     (case, *_) = (case for case, (each, _) in enumerate(CASES) if each == name)
     with pytest.raises(EngineUnavailable, match=f"{name} runs on one machine; leave out"):
         release_in_shards(method_of(case), table, SECRET, shard_rows=1)
+
+
+def test_people_with_several_rows_are_not_split() -> None:
+    data = pa.table({"who": ["a", "a", "b", "c"], "age": [1, 1, 2, 3], "illness": list("xyxy")})
+    schema = Schema.of(who="identifier", age="quasi-identifier", illness="sensitive")
+    table = encode(data, replace(schema, unit="who"))
+    with pytest.raises(EngineUnavailable, match="several rows"):
+        release_in_shards(Mondrian(k=2), table, Randomness.test(1), shard_rows=2)

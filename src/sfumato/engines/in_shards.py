@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sfumato.audit import audit
 from sfumato.errors import Infeasible
 from sfumato.methods import Method
-from sfumato.methods.splitting import Splitting
+from sfumato.methods.splitting import Splitting, refuse_unsplittable
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.release.union import unite_releases
@@ -56,6 +56,7 @@ def release_in_shards(
     *Refuses* (EngineUnavailable): what cannot be split; and whatever the method refuses.
     """
     method.refuse_roles(table)
+    refuse_unsplittable(table, method.name)  # before rows are left out that such tables need
     whole = whole_of(table, method.joints(frame_of(table)))
     splitting = method.splitting(frame_of(table, whole))
     whole = replace(whole, commonest=commonest_of(table, splitting.commonest))
