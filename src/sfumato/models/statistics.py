@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.schema.distinct import ascending
+from sfumato.schema.distinct import counted
 from sfumato.schema.hierarchy import Tree
 
 Ints = npt.NDArray[np.int64]
@@ -105,19 +105,12 @@ def _is_mostly_one(counts: Ints) -> bool:
 def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
     """Return the distinct keys, ascending, and the sum of the counts of each."""
     if counts is None:
-        keys = ascending(keys)
-    else:
-        order = np.argsort(keys)
-        keys, counts = keys[order], counts[order]
+        return counted(keys)
+    order = np.argsort(keys)
+    keys, counts = keys[order], counts[order]
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    if counts is None and is_first.all():
-        return keys, np.ones(len(keys), np.int64)
     starts = np.flatnonzero(is_first)
-    if counts is None:
-        ends = np.append(starts[1:], len(keys))
-        ends -= starts
-        return keys[starts], ends
     return keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 

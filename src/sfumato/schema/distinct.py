@@ -122,6 +122,23 @@ def ascending(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return found
 
 
+def counted(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the distinct keys, ascending, and how often each occurs.
+
+    >>> [each.tolist() for each in counted(np.array([3, 1, 3]))]
+    [[1, 3], [1, 2]]
+    """
+    keys = ascending(keys)
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    if is_first.all():
+        return keys, np.ones(len(keys), np.int64)
+    starts = np.flatnonzero(is_first)
+    ends = np.append(starts[1:], len(keys))
+    ends -= starts
+    return keys[starts], ends
+
+
 def _distinct(column: pa.ChunkedArray) -> Distinct:
     if pa.types.is_dictionary(column.type):
         slots, entries = _join_dictionaries(column)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.release import Release
 from sfumato.schema.attribute import Role
-from sfumato.schema.distinct import ascending, distinct
+from sfumato.schema.distinct import counted, distinct
 from sfumato.table import Groups, Table
 from sfumato.table.groups import packed
 from sfumato.utility.published_codes import published_codes
@@ -168,10 +168,7 @@ def _count_pairs(
 ) -> Counted:
     width = int(value.max(initial=0)) + 1
     if (counts == 1).all():  # sorting pairs is quicker than finding which row has which
-        sorted_keys = ascending(packed([group, value]))
-        is_first = np.append(True, sorted_keys[1:] != sorted_keys[:-1])[: len(sorted_keys)]
-        first = np.flatnonzero(is_first)
-        keys, people = sorted_keys[first], np.diff(first, append=len(sorted_keys))
+        keys, people = counted(packed([group, value]))
         return Counted(keys // width, keys % width, people)
     keys, pair_of = np.unique(packed([group, value]), return_inverse=True)
     return Counted(keys // width, keys % width, np.bincount(pair_of, counts).astype(np.int64))

@@ -151,7 +151,7 @@ class _Truth:
         if self._numbers is None:
             weighed = np.count_nonzero(rows) if self._weights is None else self._weights[rows].sum()
             return float(weighed)
-        rows &= ~np.isnan(self._numbers)
+        rows = rows & ~np.isnan(self._numbers)
         numbers = self._numbers[rows]
         weights = None if self._weights is None else self._weights[rows]
         if self._is_mean:
