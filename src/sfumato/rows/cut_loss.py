@@ -3,7 +3,9 @@
 Losses count as much as the attribute's weight says.
 
 For each block of each attribute the pass keeps the span of codes of all attributes (`lanes`); for
-attributes that generalise to sets it keeps the first and last block in which a value occurs. Spans
+attributes that generalise to sets it keeps the first and last block in which a value occurs. Where
+a node has many rows, blocks of several attributes are kept together, a span for each combination
+of them (a cell), and taken apart in the end: a row then widens one span instead of several. Spans
 are then united block by block, from the front and from the back, which gives those of both sides of
 every cut, and of every block against the rest; and losses are added up attribute by attribute: all
 cuts cost no more than one.
@@ -41,11 +43,13 @@ Sizes = npt.NDArray[np.signedinteger[Any]]
 
 MOST_SINGLES = 16  # blocks of a hierarchy node that are tried alone against the rest
 _CHUNK = 64  # rows whose blocks are kept at a time
-# A row's spans wait for those of the row before where both are in one place. So in nodes of many
-# rows the spans of attributes with few places are kept in copies, which rows take in turns.
+# A row's spans wait for those of the row before where both are in one cell. So in nodes of many
+# rows the spans of few cells are kept in copies, which rows take in turns.
 MANY_ROWS = 256
-_FEW_PLACES = 32
+_FEW_CELLS = 32
 _COPIES = 4  # a power of two
+_MOST_CELLS = 512  # of a joint of several attributes: more leave the cache
+_ROWS_A_CELL = 8  # at least, on average: cells have to be made and taken apart
 _NEVER = -2  # no code
 
 
@@ -60,11 +64,16 @@ class Losses(NamedTuple):
     first, and from the second on, share one span: the place of a code (`place_of`) is its block
     counted so, from zero.
 
-    `spans` are by slot and place, those of a slot from `span_start` on, and so far `apart` where
-    they are kept in copies (else 0); `reach` by set value: the spans of the places that it occurs
-    in, slot by slot, `marks` the first of these as bits; values of attribute a start at
-    `reach_start[a]`. `missing` has the code that is no end of a span, by attribute, and then eight
-    that none has; `own` the spans of a few rows, `places` their places by slot.
+    `spans` are by slot and place, those of a slot from `span_start` on. Rows widen the spans of
+    cells: slot s is in joint `joint[s]`, where its places are `stride[s]` cells apart (and
+    `cell_of` says how far from the first cell the code's own are). The `cells` of a joint are from
+    `cell_start` on, and so far `apart` where they are kept in copies (else 0).
+
+    `reach` is by set value: the spans of the places that it occurs in, slot by slot, `marks` the
+    first of these as bits; values of attribute a start at `reach_start[a]`, and its copies are
+    `reach_apart[a]` values apart (0: there are none). `missing` has the code that is no end of a
+    span, by attribute, and then eight that none has; `own` the spans of a few rows, `places` their
+    places by slot, `at` their cells in one joint.
 
     `starting`, `ending`, `inside` and `only` are numbers of set values by attribute and place,
     `held` those of the node; `is_tried` says which blocks are tried alone; `met` and `total` are
@@ -78,15 +87,22 @@ class Losses(NamedTuple):
     high: Ints
     sets: Ints
     span_start: Ints
+    joint: Ints
+    stride: Ints
+    cells: Ints
+    cell_start: Ints
     apart: Ints
     place_of: Codes
+    cell_of: Codes
     reach_start: Ints
+    reach_apart: Ints
     missing: Codes
     spans: Spans
     reach: Spans
     marks: Spans
     own: Spans
     places: Codes
+    at: Codes
     starting: Ints
     ending: Ints
     inside: Ints
@@ -106,17 +122,21 @@ def new_losses(axes: Axes) -> Losses:
     attributes = len(axes.kind)
     lanes = LANES * words(attributes)
     values = np.where(axes.kind == SET, axes.null, 0)
+    reach_apart = np.where(values <= _FEW_CELLS, values, 0)
+    reached = values + (_COPIES - 1) * reach_apart
     missing = np.full(lanes + LANES, _NEVER, np.int32)
     missing[:attributes] = np.where(axes.kind == RANGE, axes.null, _NEVER)
     starting, ending, inside, only = np.zeros((4, attributes, MOST_BLOCKS), np.int64)
-    cut_on, low, high, sets, span_start, apart, held = np.zeros((7, attributes), np.int64)
+    cut_on, low, high, sets, held = np.zeros((5, attributes), np.int64)
+    span_start, joint, stride, cells, cell_start, apart = np.zeros((6, attributes), np.int64)
     left, right, alone, rest = np.zeros((4, MOST_BLOCKS), np.float64)
     number = span_type(max(int(axes.null.max(initial=0)), MOST_BLOCKS))
-    most_spans = attributes * max(MOST_BLOCKS, _COPIES * _FEW_PLACES)
+    most_spans = attributes * (MOST_BLOCKS + max(_MOST_CELLS, _COPIES * _FEW_CELLS))
+    codes = int((axes.null + 1).sum())
     most_sides = 2 * (MOST_BLOCKS + MOST_SINGLES)
     spans, reach, own, met = (
         np.empty(rows * 2 * lanes, number)
-        for rows in (most_spans, int(values.sum()), _CHUNK, most_sides)
+        for rows in (most_spans, int(reached.sum()), _CHUNK, most_sides)
     )
     return Losses(
         node=np.array([0, 0, 0, nothing(number)]),
@@ -125,15 +145,22 @@ def new_losses(axes: Axes) -> Losses:
         high=high,
         sets=sets,
         span_start=span_start,
+        joint=joint,
+        stride=stride,
+        cells=cells,
+        cell_start=cell_start,
         apart=apart,
-        place_of=np.zeros(int((axes.null + 1).sum()), np.int32),
-        reach_start=np.cumsum(values) - values,
+        place_of=np.zeros(codes, np.int32),
+        cell_of=np.zeros(codes, np.int32),
+        reach_start=np.cumsum(reached) - reached,
+        reach_apart=reach_apart,
         missing=missing,
         spans=spans,
         reach=reach,
-        marks=np.empty(int(values.sum()) * lanes, number),
+        marks=np.empty(int(reached.sum()) * lanes, number),
         own=own,
         places=np.zeros(_CHUNK * lanes, np.int32),
+        at=np.zeros(_CHUNK, np.int32),
         starting=starting,
         ending=ending,
         inside=inside,
@@ -188,82 +215,180 @@ def gather_spans(
     spans, reach, marks, own = scratch.spans, scratch.reach, scratch.marks, scratch.own
     places, missing = scratch.places, scratch.missing
     lanes = len(missing) - LANES
-    held = 0
-    for slot in range(slots):  # one after the other, so that they stay in the cache
-        size = (scratch.high[slot] - scratch.low[slot] + 1) * 2 * lanes
-        scratch.span_start[slot] = held
-        has_copies = end - start >= MANY_ROWS and size <= _FEW_PLACES * 2 * lanes
-        scratch.apart[slot] = size if has_copies else 0
-        held += _COPIES * size if has_copies else size
-        _place_codes(slot, blocks, scratch)
+    joints, held = _join_slots(end - start, slots, blocks, scratch)
     for j in range(held):
         spans[j] = empty
     sets = 0
     for a in range(active):
         axis = blocks.active[a]
-        if axes.kind[axis] != SET:
-            continue
-        scratch.sets[sets] = axis
-        sets += 1
-        for j in range(first[axis], first[axis] + blocks.found[axis]):
-            if blocks.touched[j] < axes.null[axis]:
-                base = (scratch.reach_start[axis] + blocks.touched[j]) * lanes
-                for k in range(2 * base, 2 * (base + lanes)):
-                    reach[k] = empty
-                for k in range(base, base + lanes):
-                    marks[k] = 0
+        if axes.kind[axis] == SET:
+            scratch.sets[sets] = axis
+            sets += 1
+            _forget_reach(axes, axis, blocks, scratch)
     for chunk in range(start, end, _CHUNK):
         stop = min(chunk + _CHUNK, end)
         for i in range(chunk, stop):
             for lane in range(0, lanes, LANES):
                 at = 2 * ((i - chunk) * lanes + lane)
                 spread(own, at, work, i * columns + lane, missing, lane)
-        for slot in range(slots):
-            _widen_spans(work, chunk, stop, slot, first[scratch.cut_on[slot]], scratch)
+        for joint in range(joints):
+            _widen_spans(work, chunk, stop, joint, slots, first, scratch)
+        if sets > 0:
+            _leave_places(work, chunk, stop, slots, first, scratch)
         for s in range(sets):
             axis = scratch.sets[s]
             for i in range(chunk, stop):
                 if work[i, axis] < axes.null[axis]:
-                    at = (scratch.reach_start[axis] + work[i, axis]) * lanes
+                    copy = (i & _COPIES - 1) * scratch.reach_apart[axis]
+                    at = (scratch.reach_start[axis] + copy + work[i, axis]) * lanes
                     for lane in range(0, lanes, LANES):
                         row = (i - chunk) * lanes + lane
                         take_in(reach, 2 * (at + lane), places, row, missing, lanes)
                         mark(marks, at + lane, places, row)
-    for slot in range(slots):
-        first_copy, apart = scratch.span_start[slot], scratch.apart[slot]
+    for joint in range(joints):
+        first_copy, apart = scratch.cell_start[joint], scratch.apart[joint]
         for j in range(first_copy + apart, first_copy + _COPIES * apart, SPAN):
             whole = first_copy + (j - first_copy) % apart
             unite(spans, whole, spans, whole, spans, j)
+    for slot in range(slots):
+        _take_apart(slot, scratch)
+    for s in range(sets):
+        _unite_reach(axes, scratch.sets[s], blocks, scratch)
     scratch.node[0], scratch.node[1], scratch.node[2] = active, slots, sets
 
 
 @numba.njit(inline="always")
-def _widen_spans(work: Codes, start: int, end: int, slot: int, first: int, scratch: Losses) -> None:
-    """Let the spans of a slot hold the rows start..end, and leave the places of these."""
-    lanes = len(scratch.missing) - LANES
-    axis, spans, own = scratch.cut_on[slot], scratch.spans, scratch.own
-    at, apart = scratch.span_start[slot], scratch.apart[slot]
-    for i in range(end - start):
-        # indices that are surely not negative
-        place = scratch.place_of[np.uint64(first + work[np.uint64(start + i), np.uint64(axis)])]
-        scratch.places[np.uint64(i * lanes + slot)] = place
-        copy = at + (i & _COPIES - 1) * apart + place * 2 * lanes
-        unite(spans, copy, spans, copy, own, i * 2 * lanes)
-    for lane in range(SPAN, 2 * lanes, SPAN):
-        for i in range(end - start):
-            place = scratch.places[np.uint64(i * lanes + slot)]
-            copy = at + (i & _COPIES - 1) * apart + place * 2 * lanes + lane
-            unite(spans, copy, spans, copy, own, i * 2 * lanes + lane)
+def _join_slots(rows: int, slots: int, blocks: Blocks, scratch: Losses) -> tuple[int, int]:
+    """Put every slot into the first joint with room; return how many these are, and their numbers.
+
+    One joint's cells come after the other's, so that they stay in the cache; then the places of
+    slots that share a joint. A slot alone has its places for cells.
+    """
+    width = 2 * (len(scratch.missing) - LANES)
+    most = min(_MOST_CELLS, rows // _ROWS_A_CELL)
+    cells, joints = scratch.cells, 0
+    for slot in range(slots):
+        places = scratch.high[slot] - scratch.low[slot] + 1
+        joint = 0
+        while joint < joints and cells[joint] * places > most:
+            joint += 1
+        if joint == joints:
+            cells[joint] = 1
+            joints += 1
+        scratch.joint[slot], scratch.stride[slot] = joint, cells[joint]
+        cells[joint] *= places
+    held = 0
+    for joint in range(joints):
+        size = cells[joint] * width
+        has_copies = rows >= MANY_ROWS and cells[joint] <= _FEW_CELLS
+        scratch.cell_start[joint] = held
+        scratch.apart[joint] = size if has_copies else 0
+        held += _COPIES * size if has_copies else size
+    for slot in range(slots):
+        joint = scratch.joint[slot]
+        places = scratch.high[slot] - scratch.low[slot] + 1
+        scratch.span_start[slot] = scratch.cell_start[joint]
+        if places < cells[joint]:
+            scratch.span_start[slot] = held
+            held += places * width
+        _place_codes(slot, scratch.stride[slot] * width, blocks, scratch)
+    return joints, held
 
 
 @numba.njit(inline="always")
-def _place_codes(slot: int, blocks: Blocks, scratch: Losses) -> None:
-    """Leave the places of the codes of a slot."""
+def _widen_spans(
+    work: Codes, start: int, end: int, joint: int, slots: int, first: Ints, scratch: Losses
+) -> None:
+    """Let the spans of a joint hold the rows start..end."""
+    width = 2 * (len(scratch.missing) - LANES)
+    at, own, spans = scratch.at, scratch.own, scratch.spans
+    for i in range(end - start):
+        at[i] = scratch.cell_start[joint] + (i & _COPIES - 1) * scratch.apart[joint]
+    for slot in range(slots):
+        if scratch.joint[slot] == joint:
+            axis = scratch.cut_on[slot]
+            base = first[axis]
+            for i in range(end - start):
+                # indices that are surely not negative
+                code = np.uint64(base + work[np.uint64(start + i), np.uint64(axis)])
+                at[np.uint64(i)] += scratch.cell_of[code]
+    for lane in range(0, width, SPAN):
+        for i in range(end - start):
+            cell = at[np.uint64(i)] + lane
+            unite(spans, cell, spans, cell, own, i * width + lane)
+
+
+@numba.njit(inline="always")
+def _leave_places(
+    work: Codes, start: int, end: int, slots: int, first: Ints, scratch: Losses
+) -> None:
+    """Leave the places of the rows start..end by slot."""
+    lanes = len(scratch.missing) - LANES
+    for slot in range(slots):
+        axis = scratch.cut_on[slot]
+        base = first[axis]
+        for i in range(end - start):
+            code = np.uint64(base + work[np.uint64(start + i), np.uint64(axis)])
+            scratch.places[np.uint64(i * lanes + slot)] = scratch.place_of[code]
+
+
+@numba.njit(inline="always")
+def _take_apart(slot: int, scratch: Losses) -> None:
+    """Leave the spans of a slot's places, where its joint has more cells."""
+    spans, joint, stride = scratch.spans, scratch.joint[slot], scratch.stride[slot]
+    places = scratch.high[slot] - scratch.low[slot] + 1
+    if places == scratch.cells[joint]:
+        return
+    width = 2 * (len(scratch.missing) - LANES)
+    cell, last = scratch.cell_start[joint], stride * width
+    while cell < scratch.cell_start[joint] + scratch.cells[joint] * width:
+        for place in range(places):
+            own = scratch.span_start[slot] + place * width
+            for j in range(0, last, SPAN):
+                whole = own + j % width
+                unite(spans, whole, spans, whole, spans, cell + j)
+            cell += last
+
+
+@numba.njit(inline="always")
+def _forget_reach(axes: Axes, axis: int, blocks: Blocks, scratch: Losses) -> None:
+    """Let the values of a set that occur in the node reach no place."""
+    lanes, apart = len(scratch.missing) - LANES, scratch.reach_apart[axis]
+    for j in range(blocks.first[axis], blocks.first[axis] + blocks.found[axis]):
+        if blocks.touched[j] < axes.null[axis]:
+            for copy in range(_COPIES if apart else 1):
+                at = scratch.reach_start[axis] + copy * apart + blocks.touched[j]
+                for k in range(2 * at * lanes, 2 * (at + 1) * lanes):
+                    scratch.reach[k] = scratch.node[3]
+                for k in range(at * lanes, (at + 1) * lanes):
+                    scratch.marks[k] = 0
+
+
+@numba.njit(inline="always")
+def _unite_reach(axes: Axes, axis: int, blocks: Blocks, scratch: Losses) -> None:
+    """Let the first copy of what the values of a set reach hold all copies."""
+    lanes, apart = len(scratch.missing) - LANES, scratch.reach_apart[axis]
+    reach, marks = scratch.reach, scratch.marks
+    for j in range(blocks.first[axis], blocks.first[axis] + blocks.found[axis]):
+        if apart > 0 and blocks.touched[j] < axes.null[axis]:
+            at = scratch.reach_start[axis] + blocks.touched[j]
+            for copy in range(at + apart, at + _COPIES * apart, apart):
+                for lane in range(0, 2 * lanes, SPAN):
+                    whole = at * 2 * lanes + lane
+                    unite(reach, whole, reach, whole, reach, copy * 2 * lanes + lane)
+                for lane in range(lanes):
+                    marks[at * lanes + lane] |= marks[copy * lanes + lane]
+
+
+@numba.njit(inline="always")
+def _place_codes(slot: int, step: int, blocks: Blocks, scratch: Losses) -> None:
+    """Leave the places of the codes of a slot, and their cells in steps of so many numbers."""
     axis, low, high = scratch.cut_on[slot], scratch.low[slot], scratch.high[slot]
     first = blocks.first[axis]
     for j in range(first, first + blocks.found[axis]):
         code = first + blocks.touched[j]
-        scratch.place_of[code] = min(max(blocks.block_of[code], low), high) - low
+        place = min(max(blocks.block_of[code], low), high) - low
+        scratch.place_of[code], scratch.cell_of[code] = place, place * step
 
 
 @loop
