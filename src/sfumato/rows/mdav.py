@@ -106,8 +106,9 @@ def _in_deviations(column: Column) -> Reals:
     present = column.codes < column.null_code
     found = np.append(unit, 0.0)[column.codes]
     counts = np.bincount(column.codes[present], minlength=len(points))
-    mean = float(unit @ counts) / int(counts.sum())
-    deviation = float(np.sqrt(((unit - mean) ** 2) @ counts / int(counts.sum())))
+    # sums of NumPy's own: a dot product's last digit depends on the processor
+    mean = float((unit * counts).sum()) / int(counts.sum())
+    deviation = float(np.sqrt(((unit - mean) ** 2 * counts).sum() / int(counts.sum())))
     return np.where(present, (found - mean) / deviation, 0.0)
 
 
