@@ -12,11 +12,10 @@ file by attribute: the format has checksums of tables only, and a judge relies o
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,17 +29,13 @@ from sfumato.release.atomic import close_to_others, replacing
 from sfumato.release.contents import checksum, parts, plain_entries
 from sfumato.release.hierarchy_files import HIERARCHIES, read_hierarchies, write_hierarchies
 from sfumato.release.manifest import MANIFEST, MAX_BYTES, Manifest, TableEntry
+from sfumato.release.parquet_file import write_parquet
 from sfumato.release.release import FileFormat, Release
 from sfumato.release.set_cells import sets_from_texts, with_set_texts
-from sfumato.release.set_columns import is_list, normal_sets, plain_types
-from sfumato.release.tables import NUMBER, is_id, normal_form
+from sfumato.release.set_columns import is_list, normal_sets
+from sfumato.release.tables import NUMBER, normal_form
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.unfolding import refuse_unfolding
-
-# So few that the texts of the sets in them stay far below Arrow's limit of 2 GiB.
-_ROWS_OF_SETS = 1 << 18
-_CELLS_AT_A_TIME = 1 << 20  # of a column: a tenth quicker than a thousand, for the same bytes
-_ID_ENCODING = "DELTA_BINARY_PACKED"  # ids are too many to be coded by a dictionary
 
 
 def save(
@@ -82,6 +77,7 @@ def saving(
     try:
         with (
             replacing(target, force=force, is_ours=is_release) as folder,
+            ThreadPoolExecutor(os.cpu_count()) as encoders,
             ThreadPoolExecutor(os.cpu_count()) as threads,
         ):
             mode = None
@@ -93,6 +89,7 @@ def saving(
                     release.tables[entry.name],
                     folder / f"{entry.name}.{format}",
                     formula_guard,
+                    encoders,
                 )
                 for entry in release.manifest.tables
             }
@@ -100,6 +97,7 @@ def saving(
                 yield
             except BaseException as error:
                 failure = error
+                encoders.shutdown(wait=False, cancel_futures=True)
                 threads.shutdown(cancel_futures=True)
                 raise
             checksums = {name: table.result() for name, table in written.items()}
@@ -136,12 +134,12 @@ def load(path: str | os.PathLike[str]) -> Release:
 # Writing
 
 
-def _write_table(table: pa.Table, path: Path, formula_guard: bool) -> str:
+def _write_table(table: pa.Table, path: Path, formula_guard: bool, encoders: Executor) -> str:
     """Write a table and return its checksum."""
     if path.suffix == ".csv":
         _write_csv(table, path, formula_guard)
     else:
-        _write_parquet(table, path)
+        write_parquet(table, path, encoders)
     return checksum(path)
 
 
@@ -150,7 +148,7 @@ def write_part(table: pa.Table, name: str, manifest: Manifest, path: Path) -> No
 
     Refuses (ReleaseDamaged) columns that are not those of the table.
     """
-    _write_parquet(normal_form(table, manifest.table(name), manifest), path)
+    write_parquet(normal_form(table, manifest.table(name), manifest), path)
 
 
 def write_manifest(
@@ -192,27 +190,6 @@ def write_manifest(
         raise ParameterError(f"the release could not be read again ({error})") from None
     (folder / MANIFEST).write_bytes(text)
     return manifest
-
-
-def _write_parquet(table: pa.Table, path: Path) -> None:
-    plain = plain_types(table.schema)
-    # Without the smallest and largest values of columns: they take as long as all else, serve
-    # nobody where rows stand at random, and would be one thing more that files tell.
-    how: dict[str, Any] = {"compression": "zstd", "write_statistics": False}
-    how["write_batch_size"] = _CELLS_AT_A_TIME
-    with path.open("xb") as sink:
-        if plain == table.schema:
-            ids = [name for name in table.column_names if is_id(name)]
-            coded = [name for name in table.column_names if name not in ids]
-            how |= {"use_dictionary": coded, "column_encoding": dict.fromkeys(ids, _ID_ENCODING)}
-            pq.write_table(table, sink, **how)
-            return
-        # Arrow writes coded members as they are and cannot read them, so the file tells it to
-        # expect plain values, in the place where Arrow keeps such notes itself
-        note = base64.b64encode(plain.serialize().to_pybytes()).decode()
-        with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
-            writer.write_table(table, row_group_size=_ROWS_OF_SETS)
-            writer.add_key_value_metadata({"ARROW:schema": note})
 
 
 def _write_csv(table: pa.Table, path: Path, formula_guard: bool) -> None:

@@ -224,7 +224,7 @@ def _search_cut(
                 best_axis, best_cut, best_loss = axis, cut, loss
     if best_axis < 0:
         return -1
-    return _part(work, start, end, best_axis, best_cut, alone, blocks, scratch.astray)
+    return _part(work, start, end, best_axis, best_cut, alone, options, side, scratch)
 
 
 @numba.njit(inline="always")
@@ -263,8 +263,27 @@ def _tie_cut(
     return False
 
 
-@loop
+@numba.njit(inline="always")
 def _part(
+    work: Codes,
+    start: int,
+    end: int,
+    axis: int,
+    cut: int,
+    alone: bool,
+    options: Options,
+    side: Bytes,
+    scratch: Scratch,
+) -> int:
+    """Part the rows in place, as `_take_sides` would say; return where the second side begins."""
+    if options.relaxed:  # the order of rows decides ties
+        _take_sides(work, start, end, axis, cut, alone, scratch.blocks, side)
+        return part(work, start, end, side)
+    return _part_listed(work, start, end, axis, cut, alone, scratch.blocks, scratch.astray)
+
+
+@loop
+def _part_listed(
     work: Codes,
     start: int,
     end: int,
@@ -274,7 +293,7 @@ def _part(
     blocks: Blocks,
     astray: Ints,
 ) -> int:
-    """Part the rows in place, as `_take_sides` would say; return where the second side begins.
+    """Part the rows in place by a cut; return where the second side begins.
 
     That is known beforehand, so as many rows before it belong behind it as the other way round:
     they are listed, a few at a time, without a branch that nobody could foresee, and change places.
@@ -370,12 +389,10 @@ def split(
                 chosen = j
         found.loss[chosen] = np.inf
         axis, cut, alone = found.axis[chosen], found.cut[chosen], found.alone[chosen]
-        if book is not None or options.relaxed:
+        if book is not None:
             _take_sides(work, start, end, axis, cut, alone, scratch.blocks, side)
         if book is None or sides_hold(work, start, end, side, layout, book, scratch.tally, known):
-            if options.relaxed:  # where the order of rows decides ties
-                return part(work, start, end, side)
-            return _part(work, start, end, axis, cut, alone, scratch.blocks, scratch.astray)
+            return _part(work, start, end, axis, cut, alone, options, side, scratch)
     # the book first, so that without rules nothing of them is compiled
     if book is not None and options.best_cut:
         middle = _search_cut(work, start, end, axes, layout, book, options, side, scratch, known)
