@@ -17,7 +17,7 @@ from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe
 from sfumato.publish.exact import SortedDictionary, exact_column, is_text, spelled, typed_column
 from sfumato.release import TableEntry
-from sfumato.schema.distinct import ascending, count_codes
+from sfumato.schema.distinct import count_codes
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK, packed
 from sfumato.table.permutation import Mix
@@ -120,13 +120,12 @@ def _packed_by_bits(parts: Sequence[Codes], bits: Sequence[int]) -> Ints:
 
 
 def _condensed(keys: Ints) -> tuple[Ints, Codes]:
-    """Return the distinct ones of the keys, and how often each occurs; keys are overwritten."""
-    found = ascending(keys)
-    if not (found[1:] == found[:-1]).any():
-        keys[:] = found  # which cannot be written to
+    """Return the distinct ones of the keys, and how often each occurs; keys are sorted."""
+    keys.sort()
+    if not (keys[1:] == keys[:-1]).any():
         return keys, np.ones(1, np.int32)  # one number stands for all
-    starts, counts = _runs(found)
-    return np.take(found, starts, out=keys[: len(starts)], mode="clip"), counts
+    starts, counts = _runs(keys)
+    return keys[starts], counts
 
 
 def _runs(keys: Ints) -> tuple[Ints, Codes]:

@@ -26,7 +26,6 @@ from sfumato.rows.eligible_runs import (
 )
 from sfumato.rows.sorting import sort_first
 from sfumato.rows.words import Words, WordSource
-from sfumato.schema.distinct import ascending
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK
 from sfumato.table.whole import Whole
@@ -177,16 +176,15 @@ def _lines(
         key |= np.arange(block.start, block.stop)
 
     _for_blocks(rows, fill_keys)
-    found = ascending(keys)
+    keys.sort()
     order = lines.held[:, 0]
-    np.bitwise_and(found, (1 << low) - 1, out=order)
+    np.bitwise_and(keys, (1 << low) - 1, out=order)
     values = values_of(targets, order)
 
     def fill_lines(block: slice) -> None:
         codes, held = lines.codes[block], lines.held[block]
-        codes[:] = 0
-        if ordered:
-            codes[:, 0] = found[block] >> low << digits.shift[ordered - 1]
+        # which may be the keys themselves
+        codes[:, 0] = keys[block] >> low << digits.shift[ordered - 1] if ordered else 0
         for place in range(ordered, len(columns)):
             own = columns[place].codes[order[block]].astype(np.int64)
             codes[:, digits.word[place]] |= own << digits.shift[place]

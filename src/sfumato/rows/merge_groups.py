@@ -21,7 +21,6 @@ from sfumato.rows.eligible_runs import (
     new_counter,
     numbered,
 )
-from sfumato.schema.distinct import ascending
 from sfumato.table import Column, Groups
 from sfumato.table.groups import spread
 
@@ -123,7 +122,7 @@ def _ascending_order(numbers: Reals) -> Ints:
         keys &= (1 << _BITS - low) - 1
         keys <<= low
         keys |= places
-        order = order[ascending(keys) & (1 << low) - 1]
+        order = order[np.sort(keys) & (1 << low) - 1]
     return order
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -112,23 +111,13 @@ def count_codes(codes: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[n
     return counts
 
 
-def ascending(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the keys sorted, by one core: two of Polars' threads take twice its time together.
-
-    >>> ascending(np.array([3, 1, 2])).tolist()
-    [1, 2, 3]
-    """
-    found: npt.NDArray[np.int64] = pl.Series(keys).sort(multithreaded=False).to_numpy()
-    return found
-
-
 def counted(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the distinct keys, ascending, and how often each occurs.
 
     >>> [each.tolist() for each in counted(np.array([3, 1, 3]))]
     [[1, 3], [1, 2]]
     """
-    keys = ascending(keys)
+    keys = np.sort(keys)
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     if is_first.all():
