@@ -17,7 +17,10 @@ from typing import Any
 import sfumato
 from sfumato.jobs.peak_memory import counted_bytes
 
-_LIBRARIES = ("sfumato", "numpy", "numba", "llvmlite", "polars", "pyarrow", "randomgen")
+_LIBRARIES = (
+    *("sfumato", "numpy", "numba", "llvmlite", "polars", "pyarrow"),
+    *("randomgen", "cryptography"),
+)
 ROOT = Path(__file__).resolve().parent.parent
 
 

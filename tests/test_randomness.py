@@ -21,7 +21,7 @@ from contracts.test_methods import plain_parquet
 from sfumato.cli.app import run
 from sfumato.errors import place_of
 from sfumato.methods import METHODS
-from sfumato.randomness import MINIMUM_SEED_BYTES, Randomness, split
+from sfumato.randomness import MINIMUM_SEED_BYTES, Randomness, random_words, repeatable, split
 from sfumato.schema import Schema
 
 ONCE_IN = 10**6
@@ -158,6 +158,44 @@ def test_the_bits_are_those_of_chacha20():
     assert key(1).generator("x").bit_generator.state["state"]["rounds"] == 20
     bits = np.unpackbits(np.frombuffer(key(1).generator("x").bytes(4096), np.uint8))
     assert abs(int(bits.sum()) - len(bits) / 2) < 6 * math.sqrt(len(bits)) / 2
+
+
+@pytest.mark.parametrize("before", [0, 1, 15, 16, 17, 70_001])
+@pytest.mark.parametrize("count", [0, 1, 1_023, 1_024, 1_025, 65_536, 70_007, 200_000])
+def test_words_of_openssl_are_those_of_the_generator(before, count):
+    one, other = (key(1).generator("x") for _ in range(2))
+    for each in (one, other):
+        each.integers(0, 1 << 32, before, np.uint32)
+    found = random_words(one, count)
+    assert found.dtype == np.uint32 and found.flags.writeable
+    assert (found == other.integers(0, 1 << 32, count, np.uint32)).all()
+    # and whatever is drawn next
+    for draw in (
+        lambda rng: rng.integers(0, 1 << 32, 5, np.uint32),
+        lambda rng: rng.integers(0, 1 << 64, 5, np.uint64),
+        lambda rng: random_words(rng, 2_000),
+        lambda rng: rng.random(5),
+        lambda rng: rng.permutation(50),
+    ):
+        assert (draw(one) == draw(other)).all()
+    places = [each.bit_generator.state["state"]["ctr"].tolist() for each in (one, other)]
+    assert places[0] == places[1]
+
+
+def test_words_of_another_generator_are_its_own():
+    one, other = (repeatable(3) for _ in range(2))
+    assert (random_words(one, 5_000) == other.integers(0, 1 << 32, 5_000, np.uint32)).all()
+
+
+@pytest.mark.parametrize("drawn", [[(16 << 32) - 2_000, 0], [48, 1]])
+def test_words_beyond_those_that_openssl_counts_are_the_generators(drawn):
+    one, other = (key(1).generator("x") for _ in range(2))
+    for each in (one, other):
+        state = each.bit_generator.state
+        state["state"]["ctr"] = np.array(drawn, np.uint64)
+        each.bit_generator.state = state
+    for count in (1_990, 5_000):
+        assert (random_words(one, count) == other.integers(0, 1 << 32, count, np.uint32)).all()
 
 
 # --- what may not be told -------------------------------------------------------------------------

@@ -4,6 +4,8 @@ Published randomness hides people: permutations, group numbers and (later) fakes
 must not be guessable. So the generator is ChaCha20 with a 256-bit key drawn from the operating
 system. A seed given by the user is a secret of at least 128 bits; a *test seed* is short, makes
 runs repeatable for anyone, and must therefore mark the release as a test.
+
+Where many words are needed, OpenSSL computes what the generator would have drawn.
 """
 
 from __future__ import annotations
@@ -13,12 +15,17 @@ import secrets
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from randomgen import ChaCha
 
 from sfumato.errors import ParameterError
 
 MINIMUM_SEED_BYTES = 16
 _ROUNDS = 20
+_BLOCK_WORDS = 16  # of 32 bits, that ChaCha computes at a time
+_MOST_WORDS = _BLOCK_WORDS << 32  # OpenSSL counts blocks by 32 bits
+_MANY_WORDS = 1 << 10  # from here on OpenSSL is worth its while
+_PIECE = 1 << 18  # bytes that stay in the cache
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,6 +94,51 @@ def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
     """
     keys = (int.from_bytes(rng.bytes(32), "little") for _ in range(count))
     return [np.random.Generator(ChaCha(key=key, rounds=_ROUNDS)) for key in keys]
+
+
+def random_words(rng: np.random.Generator, count: int) -> npt.NDArray[np.uint32]:
+    """Return so many random words of 32 bits: those of `rng.integers(0, 2**32, count, np.uint32)`.
+
+    OpenSSL computes them in a twentieth of the time, and leaves the generator behind them.
+
+    >>> one, other = (Randomness.test(7).generator("words") for _ in range(2))
+    >>> bool((random_words(one, 5_000) == other.integers(0, 2**32, 5_000, np.uint32)).all())
+    True
+    >>> bool((one.permutation(9) == other.permutation(9)).all())
+    True
+    """
+    source = rng.bit_generator
+    if count < _MANY_WORDS or not isinstance(source, ChaCha):
+        return rng.integers(0, 1 << 32, count, np.uint32)
+    state = source.state
+    inner = state["state"]
+    drawn, beyond = (int(each) for each in inner["ctr"])
+    end = drawn + count
+    if beyond or end > _MOST_WORDS or inner["rounds"] != _ROUNDS:
+        return rng.integers(0, 1 << 32, count, np.uint32)
+    block, before = divmod(drawn, _BLOCK_WORDS)
+    found = _keystream(inner["keysetup"], block, before + count)[before:]
+    # the generator computes a block when it comes to it, and goes on within the last one
+    rest = end % _BLOCK_WORDS
+    inner["ctr"] = np.array([end - rest, 0], np.uint64)
+    source.state = state
+    rng.integers(0, 1 << 32, rest, np.uint32)
+    return found
+
+
+def _keystream(key: npt.NDArray[np.uint32], block: int, count: int) -> npt.NDArray[np.uint32]:
+    """Return so many words of ChaCha20's stream of a key, from a block on."""
+    # late, for it takes a hundredth of a second
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+
+    start = block.to_bytes(8, "little") + bytes(8)
+    cipher = Cipher(algorithms.ChaCha20(key.tobytes(), start), mode=None).encryptor()
+    found = np.empty(count, np.uint32)
+    nothing = bytes(min(found.nbytes, _PIECE))
+    for first in range(0, found.nbytes, _PIECE):
+        piece = memoryview(found.view(np.uint8).data)[first : first + _PIECE]
+        cipher.update_into(nothing[: len(piece)], piece)
+    return found
 
 
 def repeatable(seed: int, *stream: int) -> np.random.Generator:

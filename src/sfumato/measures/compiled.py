@@ -23,15 +23,25 @@ def loop(function: Function) -> Function:
     return _compiled(function, counts_references=False)
 
 
+def inner_loop(function: Function) -> Function:
+    """Return the function compiled as a `loop` that becomes a part of every loop that calls it.
+
+    Each array of an argument is seven numbers, which a call copies: where there are many arrays and
+    little to do, that takes longer than the work. For functions that one or two others call, since
+    each of these is compiled with it.
+    """
+    return _compiled(function, counts_references=False, inline="always")
+
+
 def allocating_loop(function: Function) -> Function:
     """Return the function compiled so that it may make arrays, even where a `loop` calls it."""
     return _compiled(function, counts_references=True)
 
 
-def _compiled(function: Function, counts_references: bool) -> Function:
+def _compiled(function: Function, counts_references: bool, **more: Any) -> Function:
     # Stated either way: a function that does not state it takes over from whoever calls it first.
     # Nobody calls these from C, so that nothing is compiled for it.
-    options = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": counts_references}
+    options = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": counts_references, **more}
     return numba.njit(cache=True, **options)(function)  # type: ignore
 
 

@@ -18,6 +18,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.randomness import random_words
+
 Codes = npt.NDArray[np.int32]
 Sets = npt.NDArray[np.unsignedinteger[Any]]
 Words = npt.NDArray[np.unsignedinteger[Any]]
@@ -127,11 +129,11 @@ def _digits(m: int, k: int) -> tuple[npt.NDArray[np.uint64], Ints, list[int]]:
 
 
 def _bits(count: int, word: Any, rng: np.random.Generator) -> Words:
-    """Return so many random words; drawn 64 bits at a time, which is fastest."""
+    """Return so many random words; an even number of 32 bits is drawn."""
     each = 8 // word().itemsize
-    drawn = rng.integers(0, 2**64, -(-count // each), dtype=np.uint64)
-    words: Words = drawn.view(word)[:count]
-    return words
+    drawn = random_words(rng, 2 * -(-count // each))
+    found: Words = drawn.view(word)[:count]
+    return found
 
 
 @numba.njit(cache=True, nogil=True)

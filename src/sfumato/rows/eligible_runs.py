@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.measures.compiled import loop
+from sfumato.measures.compiled import inner_loop, loop
 from sfumato.rows.words import Words, is_tails
 from sfumato.table import Column, Groups
 from sfumato.table.groups import BLOCK
@@ -208,7 +208,7 @@ def new_pile(values: Values, runs: int) -> Pile:
     )
 
 
-@loop
+@inner_loop
 def join_runs(
     values: Values,
     starts: Ints,
@@ -313,7 +313,7 @@ def _put_away(counter: Counter, side: int, pile: Pile, run: int) -> None:
     empty(counter, side)
 
 
-@loop
+@inner_loop
 def empty(counter: Counter, side: int) -> None:
     """Forget all counts of a side."""
     for i in range(counter.length[side]):
@@ -323,7 +323,7 @@ def empty(counter: Counter, side: int) -> None:
         counter.known[side, attribute] = counter.largest[side, attribute] = 0
 
 
-@loop
+@inner_loop
 def count_rows(values: Values, start: int, stop: int, counter: Counter, side: int) -> None:
     """Add the values of some rows to the counts of a side."""
     counts, found = counter.counts, counter.found

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.measures.compiled import loop
+from sfumato.randomness import random_words
 
 _AT_A_TIME = 1 << 16
 _BITS = 32
@@ -53,7 +54,7 @@ class WordSource:
             self._forget(used)
             many = max(count, _AT_A_TIME)
             self._draws.append((self._rng.bit_generator.state, many))
-            more = self._rng.integers(0, 1 << _BITS, many, np.uint32)
+            more = random_words(self._rng, many)
             self._words = Words(np.concatenate([left, more]), np.zeros(1, np.int64))
         return self._words
 
@@ -62,7 +63,7 @@ class WordSource:
         self._forget(int(self._words.used[0]))
         if self._draws:
             self._rng.bit_generator.state = self._draws[0][0]
-            self._rng.integers(0, 1 << _BITS, self._gone, np.uint32)
+            random_words(self._rng, self._gone)
         self._words, self._draws, self._gone = _none(), [], 0
 
     def _forget(self, used: int) -> None:

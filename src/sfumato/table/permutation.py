@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.randomness import random_words
 from sfumato.table.groups import sorted_rows
 
 _FEW = 1 << 18  # rows whose order lies in the cache
@@ -85,10 +86,10 @@ def _drawn(rng: np.random.Generator, count: int) -> Iterator[npt.NDArray[np.uint
     last = count - 1  # the last place that is not settled
     while last:
         # every place takes a word at least, so none is drawn in vain
-        words = rng.integers(0, 1 << 32, min(last, _WORDS), np.uint32)
-        found = int(_places(words, last))
+        places = random_words(rng, min(last, _WORDS))
+        found = int(_places(places, last))
         last -= found
-        yield words[:found]
+        yield places[:found]
 
 
 def shuffled_by_code(
