@@ -46,7 +46,7 @@ def test_a_release_is_what_it_was(people, name, method, schema):
 def test_no_release_depends_on_the_processors_sums(processor):
     """The last digit of a dot product does: NumPy's library has one for each kind of processor."""
     own = [name for name in _RECORDED if name in ("full-domain", "mdav", "pram")]
-    said = "import json, digests; print(json.dumps([digests.digests(only=n) for n in %r]))" % own
+    said = f"import json, digests; print(json.dumps([digests.digests(only=n) for n in {own!r}]))"
     found = subprocess.run(
         [sys.executable, "-c", said],
         env=os.environ | {"OPENBLAS_CORETYPE": processor},
