@@ -1,4 +1,4 @@
-"""Order by counting is that of comparing."""
+"""Order by numbers that say all there is, is that of comparing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.sorting import sorted_by
-from sfumato.attacks.view import summed
+from sfumato.attacks.view import Block, summed
 
 
 @pytest.mark.parametrize("rows", [0, 1, 100, 20_000])
 @pytest.mark.parametrize(
-    "widths", [(7,), (1,), (7, 1), (1, 1), (3_000, 40), (5, 9, 30_000, 2, 600)]
+    "widths",
+    [
+        *((7,), (1,), (7, 1), (1, 1), (3_000, 40), (5, 9, 30_000, 2, 600)),
+        *((1 << 62,), (3, 1 << 50, 2), (1 << 30, 1 << 30, 1 << 30)),
+    ],
 )
 def test_rows_are_in_the_order_of_all_columns(rows, widths):
     rng = np.random.default_rng(rows)
@@ -35,6 +39,24 @@ def test_weights_of_pairs_are_added_up_in_the_order_of_rows(rows):
         [key[1] for key in sorted(expected)],
         [expected[key] for key in sorted(expected)],
     ]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 40, 5_000])
+@pytest.mark.parametrize("widths", [(3, 2), (1, 1), (200, 9), (1 << 40, 1 << 40)])
+@pytest.mark.parametrize("most", [None, 1, 30, 1 << 20])
+def test_combinations_of_a_block_are_counted_in_order(rows, widths, most):
+    rng = np.random.default_rng(rows)
+    group = rng.integers(0, 4, rows)
+    cells = np.stack([rng.integers(0, width, rows) for width in widths], axis=1)
+    count = None if most is None else rng.integers(1, most + 1, rows)
+    expected: dict[tuple[int, ...], int] = {}
+    for i in range(rows):
+        key = (int(group[i]), *cells[i].tolist())
+        expected[key] = expected.get(key, 0) + (1 if count is None else int(count[i]))
+    block = Block.of(["a", "b"], group, cells, count)
+    found = zip(block.group.tolist(), *block.cells.T.tolist(), strict=True)
+    assert dict(zip(found, block.count.tolist(), strict=True)) == expected
+    assert list(zip(block.group.tolist(), *block.cells.T.tolist(), strict=True)) == sorted(expected)
 
 
 def test_a_last_column_of_one_value_is_attacked_like_any_other():

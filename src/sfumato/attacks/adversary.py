@@ -8,7 +8,7 @@ these say of a secret (`posterior`), against what the whole release says of it (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,11 +26,12 @@ from sfumato.attacks.nearest import NearestFitter, refuse_other_means
 from sfumato.attacks.specific import most_specific, withheld_cells
 from sfumato.attacks.stage import Secret, Side, parts, read, set_stage
 from sfumato.attacks.targets import draw
-from sfumato.attacks.view import View
+from sfumato.attacks.view import View, columns_of
 from sfumato.errors import ParameterError
 from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.origin import is_noisy, refuse_other
+from sfumato.schema.distinct import DistinctColumns
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -72,7 +73,8 @@ class Adversary:
         layouts that have no groups.
         """
         refuse_unfit(release, original)
-        view = View.of(release, with_means=True)
+        columns = columns_of(release)
+        view = View.of(release, with_means=True, columns=columns)
         people, who = gather(original, controls, view.known, view.held, sample, rng)
         side = set_stage([view], [people])[0]
         targets = draw(original.num_rows, sample, rng)
@@ -81,11 +83,20 @@ class Adversary:
             name for name in view.held if controls is not None and name not in controls.column_names
         )
         found = cls(release, view, side, targets, strangers, who, original.num_rows, untold)
+        found.remembered("columns", lambda: columns)
         if found.links_by_distance:
             refuse_other_means(side, view, original.num_rows)
         elif not is_noisy(release.manifest):
             refuse_strangers(release, found.expected(asked(targets)))
             refuse_other_secrets(found)
+        return found
+
+    @property
+    def columns(self) -> Mapping[str, DistinctColumns]:
+        """The distinct cells of the columns of each table."""
+        found: Mapping[str, DistinctColumns] = self.remembered(
+            "columns", lambda: columns_of(self.release)
+        )
         return found
 
     @property

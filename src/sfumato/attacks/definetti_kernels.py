@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.reach import MISSING
-from sfumato.measures.compiled import loop
+from sfumato.measures.compiled import inner_loop, loop
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -94,7 +94,7 @@ class Room(NamedTuple):
 # take four values at a time, whose sums do not wait for each other.
 
 
-@loop
+@inner_loop
 def _fill_likely(
     begin: int, count: int, shown: Shown, buckets: Buckets, ratio: Reals, value: Ints, room: Room
 ) -> None:
@@ -132,7 +132,7 @@ def _fill_likely(
             row[i] = product
 
 
-@loop
+@inner_loop
 def _share_out(count: int, factor: Reals, room: Room) -> None:
     """Fill in what each of some people has of every value, beyond its factor and likelihood."""
     people, chance, likely = room.people, room.chance, room.likely
@@ -146,7 +146,7 @@ def _share_out(count: int, factor: Reals, room: Room) -> None:
         chance[i] = people[i] / chance[i] if chance[i] > 0 else 0.0
 
 
-@loop
+@inner_loop
 def _add_people(count: int, factor: Reals, room: Room) -> None:
     """Add up how many of some people have each value (`room.sums`)."""
     sums, chance, likely = room.sums, room.chance, room.likely
@@ -174,7 +174,7 @@ def _add_people(count: int, factor: Reals, room: Room) -> None:
         sums[place] += total * factor[place]
 
 
-@loop
+@inner_loop
 def _add_categories(count: int, value: Ints, factor: Reals, tally: Reals, room: Room) -> None:
     """Add to `tally` how many of some people have each value with each category."""
     chance, likely, lines = room.chance, room.likely, room.lines

@@ -14,6 +14,7 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.own_rows import OwnRows
 from sfumato.attacks.specific import KEY as SUPPRESSED
+from sfumato.schema.distinct import DistinctColumns
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -31,7 +32,7 @@ def downcoding(
         return []
     if SUPPRESSED in manifest.parameters:  # a withheld cell has no ends
         return []
-    own = OwnRows.of(adversary, original, sample, rng)
+    own = OwnRows.of(adversary, original, sample, rng, DistinctColumns(original))
     (block,) = adversary.view.blocks
     row = np.searchsorted(block.group, own.group)
     hits, chances, common, ends, tried = [], [], [], 0.0, 0

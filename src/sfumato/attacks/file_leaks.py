@@ -21,7 +21,7 @@ from sfumato.release import AttributeEntry, Release
 from sfumato.release.hierarchy_files import HIERARCHIES
 from sfumato.release.manifest import MANIFEST
 from sfumato.schema.attribute import Kind
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import Distinct, DistinctColumns, distinct
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import to_texts
 
@@ -31,15 +31,19 @@ Texts = Sequence[str | None]
 _NOTES = {b"ARROW:schema"}  # which types columns have: as the manifest says
 
 
-def file_leaks(path: str | PathLike[str], release: Release, original: pa.Table) -> list[Outcome]:
+def file_leaks(
+    path: str | PathLike[str], release: Release, original: pa.Table, given: DistinctColumns
+) -> list[Outcome]:
     """Return what the files in a release's folder tell beyond the rows in them.
+
+    `given` are the columns of the original.
 
     The folder need not be one that `load` accepts: others are looked at as far as they can be read.
     """
     folder = Path(path)
     files = [file for table in release.manifest.tables for file in _parts(folder, table.name)]
     return [
-        _lists(files, release, original),
+        _lists(files, release, original, given),
         _notes(folder, files, release, original.num_rows),
         _bounds(folder, release, original.num_rows),
         file_sizes(folder, release, original.num_rows),
@@ -52,9 +56,12 @@ def _parts(folder: Path, table: str) -> list[Path]:
     return sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
 
 
-def _lists(files: Sequence[Path], release: Release, original: pa.Table) -> Outcome:
+def _lists(
+    files: Sequence[Path], release: Release, original: pa.Table, given: DistinctColumns
+) -> Outcome:
     """Return whether lists of values come in an order that only the input explains."""
     hits, tried, odd, idle = 0.0, 0, 0, 0
+    orders: dict[str, dict[str, int]] = {}
     for name, listed, shown in _all_lists(files, release):
         if shown is not None:  # a dictionary
             entry = _entry(release, name)
@@ -65,7 +72,9 @@ def _lists(files: Sequence[Path], release: Release, original: pa.Table) -> Outco
             odd += not explained
         if name not in original.column_names:
             continue
-        own = _in_input_order(original, name)
+        if name not in orders:
+            orders[name] = _in_input_order(given[name])
+        own = orders[name]
         places = [own[text] for text in listed if text is not None and text in own]
         pairs = len(places) // 2
         tried += pairs
@@ -150,9 +159,8 @@ def _follows(listed: Texts, order: Texts) -> bool:
     return places == sorted(places)
 
 
-def _in_input_order(original: pa.Table, name: str) -> dict[str, int]:
-    """Return the first row of each value of the original, by text."""
-    found = distinct(original[name], name)
+def _in_input_order(found: Distinct) -> dict[str, int]:
+    """Return the first row of each value of a column of the original, by text."""
     first = np.full(len(found.values) + 1, len(found.codes))
     np.minimum.at(first, found.codes, np.arange(len(found.codes)))
     return dict(zip(to_texts(found.values).to_pylist(), first.tolist(), strict=False))

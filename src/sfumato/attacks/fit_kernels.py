@@ -3,7 +3,9 @@
 Combinations of cells are bits of words. A kind of person has for each attribute a row of words:
 the combinations whose cell covers the value. Where all rows of a block have a bit, the combination
 fits. The words of all blocks lie in one array: `at[kind, attribute]` says where they begin. The
-attributes of a block come in any order: it is quickest with those of the fewest bits first.
+attributes of a block come in any order: it is quickest with those of the fewest bits first. Of the
+very first, the words that have a bit are listed: `some` has their places, those of a kind from
+`some_from[kind]` to before `some_to[kind]`.
 """
 
 from __future__ import annotations
@@ -42,6 +44,9 @@ def fits_of(
     kind: int,
     words: Words,
     at: Ints,
+    some: Ints,
+    some_from: Ints,
+    some_to: Ints,
     attributes: Ints,
     rows: Ints,
     starts: Ints,
@@ -60,7 +65,8 @@ def fits_of(
     found = 0
     first, end = attributes[0], attributes[1]
     one, zero = np.uint64(1), np.uint64(0)
-    for w in range((rows[1] - rows[0] + 63) >> 6):
+    for spot in range(some_from[kind], some_to[kind]):
+        w = some[spot]
         word = words[at[kind, first] + w]
         for a in range(first + 1, end):
             if word == zero:
@@ -105,6 +111,9 @@ def fill_fits(
     last: int,
     words: Words,
     at: Ints,
+    some: Ints,
+    some_from: Ints,
+    some_to: Ints,
     attributes: Ints,
     rows: Ints,
     starts: Ints,
@@ -122,7 +131,8 @@ def fill_fits(
     filled = 0
     for kind in range(first, last):
         found = fits_of(
-            kind, words, at, attributes, rows, starts, group, count, size, groups, weights
+            *(kind, words, at, some, some_from, some_to, attributes, rows, starts, group, count),
+            *(size, groups, weights),
         )
         if filled + found > len(out_groups):
             return kind

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -154,10 +154,10 @@ class Fitter:
         yield from self._chunks([column[count // 2 :] for column in columns])
 
     def _of_chunk(self, columns: Sequence[Ints]) -> Iterator[Fits]:
-        words, at = self._words(columns)
-        kinds = len(at)
-        fixed: tuple[Any, Any, Any, Any, Any, Any, Any, Any] = (
-            *(words, at, self._attributes, self._rows, self._starts),
+        marked = self._words(columns)
+        kinds = len(marked.at)
+        fixed: Any = (
+            *(*marked, self._attributes, self._rows, self._starts),
             *(self._group, self._count, self.size),
         )
         counts = np.zeros(kinds, np.int64)
@@ -171,8 +171,8 @@ class Fitter:
 
             def do(ends: tuple[int, int], room: int = room) -> tuple[int, Ints, Reals]:
                 found = np.empty(room, np.int64), np.empty(room, np.float64)
-                scrap: tuple[Any, Any] = scratch(self.groups)
-                return int(fill_fits(*ends, *fixed, *scrap, counts, *found)), *found
+                given: Any = (*ends, *fixed, *scratch(self.groups), counts, *found)
+                return int(fill_fits(*given)), *found
 
             with ThreadPoolExecutor(shares) as pool:
                 done = list(pool.map(do, pairwise(bounds)))
@@ -191,23 +191,46 @@ class Fitter:
                 return
             first = last
 
-    def _words(self, columns: Sequence[Ints]) -> tuple[npt.NDArray[np.uint64], Ints]:
-        """Return the words of all attributes, and where those of each kind begin: within a block,
-        those of the fewest combinations first."""
+    def _words(self, columns: Sequence[Ints]) -> _Words:
+        """Return the words of all attributes, within a block those of the fewest combinations
+        first."""
         at = np.empty((len(columns[0]), len(columns)), np.int64)
         marked = np.empty_like(at)
-        words, filled = [], 0
-        for place, (name, ranks) in enumerate(zip(self.names, columns, strict=True)):
-            values, of_kind = np.unique(ranks, return_inverse=True)
-            own = np.zeros((len(values), int(self._widths[place])), np.uint64)
-            marked[:, place] = self._cells[name].mark(values, own)[of_kind]
-            at[:, place] = filled + of_kind * own.shape[1]
-            filled += own.size
-            words.append(own.ravel())
+        values = [np.unique(ranks, return_inverse=True) for ranks in columns]
+        sizes = [
+            len(own) * int(width) for (own, _), width in zip(values, self._widths, strict=True)
+        ]
+        words, filled = np.zeros(sum(sizes), np.uint64), 0
+        for place, (own, of_kind) in enumerate(values):
+            lines = words[filled : filled + sizes[place]].reshape(
+                len(own), int(self._widths[place])
+            )
+            marked[:, place] = self._cells[self.names[place]].mark(own, lines)[of_kind]
+            at[:, place] = filled + of_kind * int(self._widths[place])
+            filled += sizes[place]
         for first, last in pairwise(self._attributes):
             order = np.argsort(marked[:, first:last], axis=1)
             at[:, first:last] = np.take_along_axis(at[:, first:last], order, axis=1)
-        return np.concatenate(words), at
+        return _Words(words, at, *_some(words, at[:, 0], int(self._widths[0])))
+
+
+class _Words(NamedTuple):
+    """Words of bits; see `fit_kernels.py`."""
+
+    words: npt.NDArray[np.uint64]
+    at: Ints
+    some: Ints
+    some_from: Ints
+    some_to: Ints
+
+
+def _some(words: npt.NDArray[np.uint64], begin: Ints, width: int) -> tuple[Ints, Ints, Ints]:
+    """Return the places of words with a bit in lines of so many that begin there, and from where
+    to where those of each line are."""
+    begins, line = np.unique(begin, return_inverse=True)
+    places = [np.flatnonzero(words[at : at + width]) for at in begins.tolist()]
+    ends = np.cumsum([0, *map(len, places)])
+    return np.concatenate([np.zeros(0, np.int64), *places]), ends[line], ends[line + 1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ from sfumato.attacks.set_leaks import set_leaks
 from sfumato.attacks.targets import draw
 from sfumato.attacks.transition_adversary import TransitionAdversary
 from sfumato.attacks.transition_bayes import transition_leaks
+from sfumato.attacks.view import columns_of
 from sfumato.release import Release
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX
@@ -57,7 +58,8 @@ def leaks(
     rows in the order in which they were given to the method. `adversary` is one of the release and
     the original, if there is one already.
     """
-    columns = {name: DistinctColumns(content) for name, content in release.tables.items()}
+    columns = adversary.columns if isinstance(adversary, Adversary) else columns_of(release)
+    given = DistinctColumns(original)
     found = [
         *_neighbours(release, columns, sample, rng),
         *_sorted_rows(release, columns, sample, rng),
@@ -71,12 +73,12 @@ def leaks(
     else:
         if not isinstance(adversary, Adversary):
             adversary = Adversary.of(release, original, original.slice(0, 0), sample=1, rng=rng)
-        own = OwnRows.of(adversary, original, min(sample, _PEOPLE), rng, columns)
+        own = OwnRows.of(adversary, original, min(sample, _PEOPLE), rng, given)
         found += [*_row_order(own), *_group_ids(own, adversary), *_bucket_ids(own)]
         found += join_leaks(own)
         found += fake_leaks(release, original, sample, rng)
     if path is not None:
-        found += file_leaks(path, published or release, original)
+        found += file_leaks(path, published or release, original, given)
     return found
 
 

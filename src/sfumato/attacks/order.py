@@ -239,7 +239,7 @@ def _in_order(
     if len(trial.train) < 2 or tested < 2:
         return 0.0, 0
     guess = predict(trial, table)
-    order = rng.permutation(tested)[: tested // 2 * 2]
+    order = permutation(rng, tested)[: tested // 2 * 2]
     one, other = order[::2], order[1::2]
     first, second = table[trial.test[one]], table[trial.test[other]]
     rises, falls = first < second, first > second

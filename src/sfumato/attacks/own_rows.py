@@ -21,7 +21,7 @@ from sfumato.attacks.reach import MISSING, Reach
 from sfumato.attacks.targets import draw
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import DistinctColumns, distinct
+from sfumato.schema.distinct import DistinctColumns
 from sfumato.table.groups import sorted_rows, spread
 
 Ints = npt.NDArray[np.int64]
@@ -89,7 +89,8 @@ class OwnRows:
     person: Ints
     group: Ints
     rng: np.random.Generator
-    _distinct: Mapping[str, DistinctColumns] = field(default_factory=dict)
+    _published: Mapping[str, DistinctColumns]
+    _given: DistinctColumns
     _columns: dict[tuple[str, str], Column] = field(default_factory=dict)
 
     @classmethod
@@ -99,16 +100,19 @@ class OwnRows:
         original: pa.Table,
         sample: int,
         rng: np.random.Generator,
-        columns: Mapping[str, DistinctColumns] | None = None,
+        given: DistinctColumns,
     ) -> OwnRows:
-        """Return a sample of people with the group that fits each best; `columns` are those of the
-        release's tables, if they have been looked at before."""
+        """Return a sample of people with the group that fits each best; `given` are the columns of
+        the original."""
         people = draw(original.num_rows, sample, rng)
         own = np.full(len(people), -1)
         for part, fits, kind in adversary.fits_of_kinds(people):
             own[part] = _drawn_group(fits, kind, rng)
         found = own >= 0
-        return cls(adversary.release, original, people[found], own[found], rng, columns or {})
+        return cls(
+            *(adversary.release, original, people[found], own[found], rng),
+            *(adversary.columns, given),
+        )
 
     def groups(self, table: str) -> Ints:
         """Return the group of each row of a table, from 0 on."""
@@ -123,9 +127,7 @@ class OwnRows:
         """Return a column of a table; its name is one of the original's."""
         if (table, name) not in self._columns:
             content, manifest = self.release.tables[table], self.release.manifest
-            known = self._distinct.get(table)
-            cells = distinct(content[name], name) if known is None else known[name]
-            values = distinct(self.original[name], name)
+            cells, values = self._published[table][name], self._given[name]
             published = Published(
                 manifest.attribute(name), self.release.hierarchies.get(name), cells.values
             )

@@ -1,17 +1,17 @@
-"""Rows in the order of small numbers, which is found by counting and not by comparing."""
+"""Rows in the order of small numbers: these are sorted many times faster than rows by them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.table.groups import packed, sorted_rows
+from sfumato.table.groups import packed
 
 Ints = npt.NDArray[np.int64]
 
-_FEWEST = 1 << 12  # rows; fewer are sorted before anything is counted
+_BITS = 63  # of a number; its sign is not used
 
 
 def sorted_by(columns: Sequence[Ints]) -> Ints:
@@ -21,24 +21,29 @@ def sorted_by(columns: Sequence[Ints]) -> Ints:
     [1, 2, 0]
     """
     count = len(columns[0])
-    if count < _FEWEST:
-        return np.argsort(packed(columns), kind="stable")
+    row_bits = max(count - 1, 0).bit_length()
     order = np.arange(count)
-    for digit in _digits(columns, count):
-        order = sorted_rows(order, digit.astype(np.int32), int(digit.max(initial=0)) + 1)
+    for part in _parts(columns, _BITS - row_bits):
+        keys = packed(part)[order]
+        if int(keys.max(initial=0)).bit_length() + row_bits > _BITS:  # one column alone
+            order = order[np.argsort(keys, kind="stable")]
+            continue
+        # the row's place in the last bits
+        keys <<= row_bits
+        keys |= np.arange(count)
+        keys.sort()
+        keys &= (1 << row_bits) - 1
+        order = order[keys]
     return order
 
 
-def _digits(columns: Sequence[Ints], most: int) -> list[Ints]:
-    """Return the same order in fewer columns, the last first, of about so many numbers each."""
-    found: list[Ints] = []
-    span = most
-    for column in reversed(columns):
-        width = int(column.max(initial=0)) + 1
-        if found and span * width <= most:
-            found[-1] = column * span + found[-1]
-            span *= width
-        else:
-            found.append(column)
-            span = width
-    return found
+def _parts(columns: Sequence[Ints], bits: int) -> Iterator[Sequence[Ints]]:
+    """Yield the columns, the last first, as many at a time as so many bits suffice for."""
+    span, end = 1, len(columns)
+    for place in reversed(range(len(columns))):
+        width = int(columns[place].max(initial=0)) + 1
+        if place + 1 < end and span * width > 1 << bits:
+            yield columns[place + 1 : end]
+            span, end = 1, place + 1
+        span *= width
+    yield columns[:end]

@@ -24,11 +24,13 @@ from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import DistinctColumns, distinct
 from sfumato.table.groups import packed, spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
+
+_BITS = 63  # of a number; its sign is not used
 
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
 
@@ -49,6 +51,10 @@ class Block:
     def of(cls, names: Sequence[str], group: Ints, cells: Ints, count: Ints | None = None) -> Block:
         """Return the block of combinations that may be repeated and in any order."""
         columns = [group, *np.ascontiguousarray(cells.T)]
+        found = _combinations(columns, count)
+        if found is not None:
+            (group, *shown), counts = found
+            return cls(tuple(names), group, np.stack(shown, axis=1), counts)
         keys, order = packed(columns), sorted_by(columns)
         begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
         first = order[begin]
@@ -70,6 +76,36 @@ class Block:
         place = np.searchsorted(groups, self.group)
         kept = groups[np.minimum(place, len(groups) - 1)] == self.group
         return Block(self.names, place[kept], self.cells[kept], self.count[kept])
+
+
+def _combinations(columns: Sequence[Ints], count: Ints | None) -> tuple[list[Ints], Ints] | None:
+    """Return the combinations of codes that occur, in order, and how often each does.
+
+    They are sorted as numbers that say all there is; None where these would be too large.
+    """
+    if count is not None and count.min(initial=0) < 0:
+        return None
+    parts = [*columns, np.zeros(1, np.int64) if count is None else count]
+    bits = [int(part.max(initial=0)).bit_length() for part in parts]
+    if sum(bits) > _BITS:
+        return None
+    keys = np.zeros(len(columns[0]), np.int64)
+    for part, width in zip(parts, bits, strict=True):
+        keys <<= width
+        keys |= part
+    keys.sort()
+    combination = keys >> bits[-1]
+    begin = np.flatnonzero(np.diff(combination, prepend=-1))
+    if count is None or not len(begin):
+        counts = np.diff(begin, append=len(keys))
+    else:
+        counts = np.add.reduceat(keys & (1 << bits[-1]) - 1, begin)
+    combination = combination[begin]
+    found = []
+    for width in reversed(bits[:-1]):
+        found.append(combination & (1 << width) - 1)
+        combination >>= width
+    return found[::-1], counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +144,16 @@ class View:
         return replace(self, blocks=tuple(blocks))
 
     @classmethod
-    def of(cls, release: Release, *, with_means: bool = False) -> View:
+    def of(
+        cls,
+        release: Release,
+        *,
+        with_means: bool = False,
+        columns: Mapping[str, DistinctColumns] | None = None,
+    ) -> View:
         """Return the view of a release; cells that are means of groups only if `with_means`.
+
+        Distinct cells of tables are taken from `columns`, and kept there, if these are given.
 
         Refuses (ParameterError) layouts that have no such view, and releases without records.
         """
@@ -128,7 +172,7 @@ class View:
             )
         if release.manifest.rows == 0:
             raise ParameterError("a release without records cannot be composed")
-        reader = _Reader(release)
+        reader = _Reader(release, columns)
         blocks = []
         for table, names in _TOGETHER[layout](release):
             cells = [reader.cells(table, name) for name in names]
@@ -146,11 +190,17 @@ class View:
         return cls(max(groups, default=0), tuple(blocks), held, reader.published)
 
 
+def columns_of(release: Release) -> Mapping[str, DistinctColumns]:
+    """Return the distinct cells of the columns of each table, found when they are asked for."""
+    return {name: DistinctColumns(content) for name, content in release.tables.items()}
+
+
 class _Reader:
     """Reads the tables of one release, every column once."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release, columns: Mapping[str, DistinctColumns] | None) -> None:
         self._release = release
+        self._columns = columns
         self.published: dict[str, Published] = {}
 
     def group(self, table: str) -> Ints:
@@ -192,7 +242,10 @@ class _Reader:
         return Held(*summed(group, codes, self.count(table).astype(np.float64)))
 
     def _codes(self, table: str, name: str) -> Ints:
-        found = distinct(self._release.tables[table][name], name)
+        kept = self._columns
+        found = (
+            distinct(self._release.tables[table][name], name) if kept is None else kept[table][name]
+        )
         entry, hierarchies = self._release.manifest.attribute(name), self._release.hierarchies
         self.published[name] = Published(entry, hierarchies.get(name), found.values)
         return found.codes.astype(np.int64)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sfumato.randomness import random_words
 from sfumato.table.groups import sorted_rows
 
-_FEW = 1 << 18  # rows whose order lies in the cache
+_FEW = 1 << 14  # rows that NumPy has drawn before a kernel is loaded
 _WORDS = 1 << 16  # drawn at a time
 _MOST = 1 << 32  # rows beyond which NumPy draws longer words
 
