@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Event
@@ -12,8 +14,11 @@ import pytest
 from sfumato.attacks import attack
 from sfumato.attacks.memory import Memory
 from sfumato.datasets import hospital, hospital_schema
-from sfumato.methods import Anatomy
+from sfumato.methods import Anatomy, Mondrian, SensitiveQID
 from sfumato.randomness import Randomness, repeatable
+from sfumato.schema import Schema
+
+MODULE = import_module("sfumato.attacks.attack")
 
 
 def test_those_who_ask_meanwhile_wait():
@@ -35,6 +40,33 @@ def test_one_thing_may_need_another():
     assert memory.of("two", lambda: memory.of("one", lambda: 1) + 1) == 2
 
 
+@pytest.mark.parametrize("method", [Anatomy(l=3), Mondrian(k=5), SensitiveQID(l=2)])
+def test_nothing_is_left_of_attacks(method, monkeypatch):
+    """Whoever attacks one release after the other would run out of memory sooner."""
+    schema = hospital_schema()
+    if isinstance(method, SensitiveQID):
+        roles = {"age": "sensitive-quasi-identifier", "disease": "sensitive-quasi-identifier"}
+        schema = Schema.of(roles)
+    data = hospital(400).select(schema.names)
+    release = method.publish(data, schema, randomness=Randomness.test(1))
+    made = []
+    adversary_of = MODULE.adversary_of
+
+    def noted(*arguments, **more):
+        eyes = adversary_of(*arguments, **more)
+        made.append(weakref.ref(eyes.memory))
+        return eyes
+
+    monkeypatch.setattr(MODULE, "adversary_of", noted)
+    gc.collect()
+    gc.disable()
+    try:
+        assert attack(release, data, rng=repeatable(1)).outcomes
+        assert [each() for each in made] == [None]
+    finally:
+        gc.enable()
+
+
 def test_what_fails_fails_for_all():
     memory = Memory()
     for _ in range(2):
@@ -45,7 +77,7 @@ def test_what_fails_fails_for_all():
 def test_attacks_side_by_side_find_what_they_find_one_by_one(monkeypatch):
     data = hospital(600)
     release = Anatomy(l=3).publish(data, hospital_schema(), randomness=Randomness.test(3))
-    module = import_module("sfumato.attacks.attack")
+    module = MODULE
     monkeypatch.setattr(module, "AT_A_TIME", 8)
     together = attack(release, data, rng=repeatable(3))
     monkeypatch.setattr(module, "AT_A_TIME", 1)
@@ -55,7 +87,7 @@ def test_attacks_side_by_side_find_what_they_find_one_by_one(monkeypatch):
 def test_an_attack_that_fails_is_not_held_up_by_another(monkeypatch):
     data = hospital(600)
     release = Anatomy(l=3).publish(data, hospital_schema(), randomness=Randomness.test(3))
-    module, begun, over = import_module("sfumato.attacks.attack"), Event(), Event()
+    module, begun, over = MODULE, Event(), Event()
     monkeypatch.setattr(module, "AT_A_TIME", 2)
 
     def fail(_):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.cohorts import cohorts_of
+from sfumato.attacks.cohorts import Cohorts, cohorts_of
 from sfumato.attacks.glimpse import Eyes, Glimpse
 from sfumato.attacks.linkage_records import KNOWS
 from sfumato.attacks.outcome import Outcome, Rate, worst_decile
@@ -22,15 +22,14 @@ from sfumato.attacks.secrets_seen import Seen
 _CONTROL = " The control are people who are not in the data, and what they keep secret."
 
 
-def homogeneity(seen: Seen) -> Outcome:
-    """Return how often one value alone is left, and is the person's."""
+def homogeneity(seen: Seen, cohorts: Cohorts) -> Outcome:
+    """Return how often one value alone is left, and is the person's; `cohorts` are the secret's."""
     single = seen.targets.told & (seen.targets.candidates == 1)
     claims = seen.targets.of(single)
     control = None
     if seen.controls is not None:
         alike = seen.controls.of(seen.controls.told & (seen.controls.candidates == 1))
         control = Rate.of(alike.chance)
-    cohorts = cohorts_of(seen.eyes, seen.secret)
     one_valued = 0 if seen.is_constant else cohorts.one_valued(seen.secret.count - 1)
     return Outcome(
         attack="attribute linkage (homogeneity)",
@@ -96,7 +95,8 @@ def attribute_linkage(eyes: Eyes) -> list[Outcome]:
     found: list[Outcome] = []
     for name in eyes.secrets:
         seen = Seen.of(eyes, name)
-        found += [homogeneity(seen), skewness(seen), *similarity(seen)]
+        cohorts = cohorts_of(eyes.ignorant_of(name), seen.secret)
+        found += [homogeneity(seen, cohorts), skewness(seen), *similarity(seen)]
     return found
 
 

@@ -17,13 +17,13 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """What is seen of a secret; `eyes` do not know it, though they may know it of others.
+    """What is seen of a secret by eyes that do not know it, though they may know it of others.
 
-    `controls` is None where the secrets of the controls are not known. A secret that has one value
-    in the whole release `is_constant`: there is nothing to find out.
+    They are not held: they remember this, and nothing would let go of either. `controls` is None
+    where the secrets of the controls are not known. A secret that has one value in the whole
+    release `is_constant`: there is nothing to find out.
     """
 
-    eyes: Eyes
     secret: Secret
     rulers: Sequence[Ruler]
     targets: Glimpse
@@ -59,7 +59,7 @@ class Seen:
             targets = targets.of(targets.told)
             controls = None if controls is None else controls.of(controls.told)
         constant = bool((own.prior(secret) > 0).sum() <= 1)
-        return cls(own, secret, rulers, targets, controls, own.population, constant)
+        return cls(secret, rulers, targets, controls, own.population, constant)
 
 
 def with_secret(eyes: Eyes, secret: Secret, rows: Ints) -> Ints:
