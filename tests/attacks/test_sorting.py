@@ -53,7 +53,7 @@ def test_combinations_of_a_block_are_counted_in_order(rows, widths, most):
     for i in range(rows):
         key = (int(group[i]), *cells[i].tolist())
         expected[key] = expected.get(key, 0) + (1 if count is None else int(count[i]))
-    block = Block.of(["a", "b"], group, cells, count)
+    block = Block.of(["a", "b"], group, list(cells.T), count)
     found = zip(block.group.tolist(), *block.cells.T.tolist(), strict=True)
     assert dict(zip(found, block.count.tolist(), strict=True)) == expected
     assert list(zip(block.group.tolist(), *block.cells.T.tolist(), strict=True)) == sorted(expected)

@@ -24,7 +24,7 @@ from sfumato.attacks.stage import Candidates, Secret
 from sfumato.attacks.view import Block, Held, summed
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
 from sfumato.schema.distinct import distinct
-from sfumato.table.groups import packed, spread
+from sfumato.table.groups import BLOCK, packed, spread
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -125,7 +125,7 @@ class Lessons:
         key = packed([group, *cells])
         _, first, of = np.unique(key, return_index=True, return_inverse=True)
         combination, buckets, count = summed(of, bucket, np.ones(len(of)))
-        rows = np.stack([codes[first] for codes in cells], axis=1)
+        rows = np.stack([codes[first] for codes in cells]).T
         block = Block(names, group[first], rows, np.bincount(of))
         entries = np.searchsorted(combination, np.arange(len(first) + 1))
         secrets = distinct(table[secret.name], secret.name).codes.astype(np.int64)[kept]
@@ -156,13 +156,15 @@ class Lessons:
         categories = np.zeros((rows[-1], width), np.int32)
         base = np.cumsum([0, *(each.reach.count for each in features)])
         of_block = np.repeat(np.arange(len(blocks)), np.diff(rows))
-        category = np.concatenate([each.category for each in features])
+        category = np.concatenate([each.category for each in features]).astype(np.int32)
         for at, block in enumerate(blocks):
             own = [place[name] for name in block.names]
             columns[at, : len(own)] = own
-            part = slice(rows[at], rows[at + 1]), slice(len(own))
-            cells[part] = block.cells + base[own]
-            categories[part] = category[cells[part]]
+            for first in range(0, len(block.group), BLOCK):
+                some = block.cells[first : first + BLOCK] + base[own]
+                begin = rows[at] + first
+                part = slice(begin, begin + len(some)), slice(len(own))
+                cells[part], categories[part] = some, category[some]
         edges = np.arange(eyes.view.groups + 1)
         start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]
         units = len(told.start) - 1

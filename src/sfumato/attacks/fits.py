@@ -29,7 +29,7 @@ from sfumato.table.groups import counting_order, packed
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
-_BYTES = 1 << 28  # of words of bits, at a time
+_BYTES = 1 << 30  # of words of bits, at a time: they are made anew for each part of the people
 _ENTRIES = 1 << 22  # of fits, at a time
 
 

@@ -39,7 +39,8 @@ KNOWN = (Role.QUASI_IDENTIFIER, Role.SEMI_SENSITIVE)
 class Block:
     """The combinations of cells of some attributes: each once a group, in the order of groups.
 
-    So many records of the group (`count`) have the combination.
+    So many records of the group (`count`) have the combination. `cells` has a column an attribute,
+    and each column in one piece: they are mostly looked at one by one.
     """
 
     names: tuple[str, ...]
@@ -48,13 +49,18 @@ class Block:
     count: Ints
 
     @classmethod
-    def of(cls, names: Sequence[str], group: Ints, cells: Ints, count: Ints | None = None) -> Block:
-        """Return the block of combinations that may be repeated and in any order."""
-        columns = [group, *np.ascontiguousarray(cells.T)]
+    def of(
+        cls, names: Sequence[str], group: Ints, cells: Sequence[Ints], count: Ints | None = None
+    ) -> Block:
+        """Return the block of combinations that may be repeated and in any order.
+
+        Cells are given attribute by attribute.
+        """
+        columns = [group, *cells]
         found = _combinations(columns, count)
         if found is not None:
             (group, *shown), counts = found
-            return cls(tuple(names), group, np.stack(shown, axis=1), counts)
+            return cls(tuple(names), group, np.stack(shown).T, counts)
         keys, order = packed(columns), sorted_by(columns)
         begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
         first = order[begin]
@@ -62,14 +68,14 @@ class Block:
             counts = np.diff(begin, append=len(order))
         else:
             counts = np.add.reduceat(count[order], begin)
-        return cls(tuple(names), group[first], cells[first], counts)
+        return cls(tuple(names), group[first], np.stack([own[first] for own in cells]).T, counts)
 
     def project(self, names: Sequence[str]) -> Block:
         """Return the combinations of some of the attributes."""
         if tuple(names) == self.names:
             return self
-        columns = [self.names.index(name) for name in names]
-        return Block.of(names, self.group, self.cells[:, columns], self.count)
+        columns = [self.cells[:, self.names.index(name)] for name in names]
+        return Block.of(names, self.group, columns, self.count)
 
     def only(self, groups: Ints) -> Block:
         """Return the combinations of some groups, ascending, which become groups 0, 1, …"""
@@ -177,7 +183,7 @@ class View:
         for table, names in _TOGETHER[layout](release):
             cells = [reader.cells(table, name) for name in names]
             group, count = reader.group(table), reader.count(table)
-            blocks.append(Block.of(names, group, np.stack(cells, axis=1), count))
+            blocks.append(Block.of(names, group, cells, count))
         held = {
             entry.name: reader.held(entry.name)
             for entry in release.manifest.attributes
