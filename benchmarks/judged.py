@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from sfumato.audit import audit
@@ -22,12 +23,15 @@ COUNT_QUERIES = 10
 Seconds = dict[str, float | None]
 
 
-def judge_seconds(release: Path, source: Path, column: str) -> tuple[Seconds, Seconds]:
-    """Return the processor seconds of each judge, and those of each attack by name.
+def judge_seconds(
+    release: Path, source: Path, column: str, *, times: int = 1, each: bool = True
+) -> tuple[Seconds, Seconds]:
+    """Return the processor seconds of each judge, and those of `each` attack by name.
 
-    None where a judge refuses the release. Attacks share what they read and find out of people:
-    that is in the seconds of all of them, and in those of none, or of the first that asks. They run
-    side by side, but for a second time, in which each is timed.
+    Medians of so many `times`: fresh memory makes single ones differ by half. None where a judge
+    refuses the release. Attacks share what they read and find out of people: that is in the seconds
+    of all of them, and in those of none, or of the first that asks. They run side by side, but for
+    a last time, in which each is timed.
     """
     steps: dict[str, Callable[[], Any]] = {
         "audit": lambda: audit(release),
@@ -39,15 +43,21 @@ def judge_seconds(release: Path, source: Path, column: str) -> tuple[Seconds, Se
     }
     seconds: Seconds = {}
     for step, run in steps.items():
-        start = time.process_time()
         try:
-            run()
-            seconds[step] = time.process_time() - start
+            seconds[step] = median(_seconds(run) for _ in range(times))
         except SfumatoError:
             seconds[step] = None
+    if not each:
+        return seconds, {}
     with _timed_attacks() as by_attack, suppress(SfumatoError):
         steps["attack"]()
     return seconds, by_attack
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
 
 
 @contextmanager

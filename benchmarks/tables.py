@@ -19,6 +19,7 @@ from sfumato.datasets import census, census_schema
 from sfumato.schema import Schema
 
 SEED = 1
+LARGE = 5_000_000  # rows from which on one run of anything is enough: long ones are steadier
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,25 @@ def test_growth_ratios_and_regressions():
     [(5.1, 4.0, "5.1 floors of seconds"), (4.0, 6.0, "6.0 floors of processor")],
 )
 def test_floors_are_counted_in_seconds_and_of_processor(seconds, processor, said):
-    run = {"case": "arp", "table": "covid", "rows": side_by_side.BAR_ROWS}
+    run = {"case": "arp", "table": tables.SYNTHETIC, "rows": side_by_side.BAR_ROWS}
     run |= {"over_floor": seconds, "over_floor_processor": processor}
     (missed,) = side_by_side.misses({"runs": [run], "growth": {}})
     assert said in missed
+    assert side_by_side.elsewhere({"runs": [run], "growth": {}}) == []
+
+
+@pytest.mark.parametrize(
+    "other", [{"table": "covid"}, {"rows": side_by_side.BAR_ROWS // 10}, {"table": "adult"}]
+)
+def test_bars_that_were_set_for_other_tables_are_told_apart(other):
+    run = {"case": "arp", "table": tables.SYNTHETIC, "rows": side_by_side.BAR_ROWS}
+    run |= {"over_floor": 5.1, "memory_ratio": 3.2} | other
+    results = {"runs": [run], "growth": {}}
+    assert side_by_side.misses(results) == []
+    assert [line.split(": ")[1] for line in side_by_side.elsewhere(results)] == [
+        "5.1 floors of seconds, bar 5",
+        "memory 3.2, bar 3",
+    ]
 
 
 def test_judges_that_take_too_long_are_told_with_their_seconds(capsys):
@@ -103,7 +118,7 @@ def test_judges_that_take_too_long_are_told_with_their_seconds(capsys):
     (done,) = side_by_side._with_ratios([run], {"arp": [run]})
     assert done["judges_over_anonymisation"]["attack"] == pytest.approx(6)
     assert done["judges_over_anonymisation"]["utility"] is None
-    assert side_by_side.misses({"runs": [done], "growth": {}}) == [
+    assert side_by_side.elsewhere({"runs": [done], "growth": {}}) == [
         f"arp on 5 rows of adult: {step} takes {times} times as long as the anonymisation, "
         f"{seconds} s of processor, bar 5"
         for step, times, seconds in (
