@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from arbitrary.frames import flagged_frames, frames
@@ -21,7 +20,6 @@ from oracles.points import Point, point_of_text, point_of_value
 from oracles.release import Published, read_release
 
 from sfumato.answers import to_microdata
-from sfumato.answers.microdata import _sorted_by
 from sfumato.errors import ReleaseDamaged, SfumatoError
 from sfumato.methods import METHODS
 from sfumato.methods.anatomy import Anatomy
@@ -447,9 +445,3 @@ def test_the_oracle_of_these_tests_can_fail():
     assert not hits(Node("[1, 5["), point_of_value(5), ages)
     assert hits(Node("[1, 5["), point_of_value(4), ages)
     assert not part_of_year("2024-Q1", point_of_value(dt.date(2024, 4, 1)), "date32[day]")
-
-
-@pytest.mark.parametrize("numbers", [[], [3, 1, 3, 1, 2], [5, -1, 5], [10**9, 7, 7, 0]])
-def test_rows_are_sorted_by_their_numbers_whatever_these_are(numbers):
-    ids = np.array(numbers, np.int32)
-    assert _sorted_by(ids).tolist() == np.argsort(ids, kind="stable").tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +21,8 @@ from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import distinct
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import is_text
-from sfumato.table.groups import counting_order
 from sfumato.table.permutation import permutation, shuffle
+from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
 
@@ -120,7 +119,7 @@ def _joined(
             rows = np.repeat(rows, counts)
         shuffle(rng, rows)
         ids = table["group"].to_numpy()[rows] if entry.group else np.zeros(len(rows), np.int32)
-        by_group = _sorted_by(ids)
+        by_group = sorted_by([ids])
         sorted_ids = ids[by_group]
         if groups is None:
             groups = sorted_ids
@@ -128,14 +127,6 @@ def _joined(
             raise ReleaseDamaged(f"the groups of table '{entry.name}' are not those of the others")
         tables.append(table.take(pa.array(rows[by_group][order])))
     return tables
-
-
-def _sorted_by(ids: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Return the rows sorted by their numbers, in their own order where these are equal."""
-    most = int(ids.max(initial=0))
-    if ids.min(initial=0) < 0 or most > len(ids):  # more numbers than rows: not worth counting
-        return np.argsort(ids, kind="stable")
-    return counting_order(ids.astype(np.int32, copy=False), most + 1)
 
 
 def _drawn(

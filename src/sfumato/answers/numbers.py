@@ -11,6 +11,7 @@ import pyarrow as pa
 from sfumato.answers.number_kernels import order_by_size
 from sfumato.answers.sheet import Sheet
 from sfumato.answers.summands import Unsummable, line_of_numbers, rounding
+from sfumato.table.sorting import sorted_by
 
 Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
@@ -63,7 +64,8 @@ def read_numbers(sheet: Sheet, name: str) -> Numbers:
     of_slot[slots.slot] = known[slots.atom]
     values = of_slot[slots.of_row]
     group = np.repeat(np.arange(sheet.groups), np.diff(sheet.starts))
-    order = np.lexsort((-np.abs(values), group)).astype(np.int32)
+    _, rank = np.unique(-np.abs(of_slot), return_inverse=True)
+    order = sorted_by([group, rank[slots.of_row]]).astype(np.int32)
     magnitude = float((np.abs(values) * sheet.counts).sum())
     slack = rounding(magnitude, int(sheet.sizes.sum()), slots.entry.dtype)
     has_sign = bool((values < 0).any()), bool((values > 0).any())

@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from sfumato.attacks.fit_kernels import fill_fits, mark_rows, scratch
 from sfumato.attacks.reach import MISSING, Reach, covers
-from sfumato.attacks.sorting import sorted_by
 from sfumato.attacks.view import Block
 from sfumato.errors import ParameterError
 from sfumato.table.groups import counting_order, packed
+from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

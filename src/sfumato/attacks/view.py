@@ -18,7 +18,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attacks.axis import Published
-from sfumato.attacks.sorting import sorted_by
 from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
@@ -26,6 +25,7 @@ from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.distinct import DistinctColumns, distinct
 from sfumato.table.groups import packed, spread
+from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

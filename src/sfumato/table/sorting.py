@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,14 @@ Ints = npt.NDArray[np.int64]
 _BITS = 63  # of a number; its sign is not used
 
 
-def sorted_by(columns: Sequence[Ints]) -> Ints:
+def sorted_by(columns: Sequence[npt.NDArray[np.integer[Any]]]) -> Ints:
     """Return the rows in the order of the first column, then the next, and else as they stand.
 
     >>> sorted_by([np.array([1, 0, 1]), np.array([2, 9, 1])]).tolist()
     [1, 2, 0]
     """
+    if any(column.min(initial=0) < 0 for column in columns):
+        return np.asarray(np.lexsort(columns[::-1]))
     count = len(columns[0])
     row_bits = max(count - 1, 0).bit_length()
     order = np.arange(count)
@@ -37,7 +40,9 @@ def sorted_by(columns: Sequence[Ints]) -> Ints:
     return order
 
 
-def _parts(columns: Sequence[Ints], bits: int) -> Iterator[Sequence[Ints]]:
+def _parts(
+    columns: Sequence[npt.NDArray[np.integer[Any]]], bits: int
+) -> Iterator[Sequence[npt.NDArray[np.integer[Any]]]]:
     """Yield the columns, the last first, as many at a time as so many bits suffice for."""
     span, end = 1, len(columns)
     for place in reversed(range(len(columns))):
