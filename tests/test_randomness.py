@@ -17,6 +17,8 @@ import pyarrow as pa
 import pytest
 from contracts.questions import files_of, spellings_of_a_seed
 from contracts.test_methods import plain_parquet
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.ciphers import algorithms
 
 from sfumato.cli.app import run
 from sfumato.errors import place_of
@@ -180,6 +182,16 @@ def test_words_of_openssl_are_those_of_the_generator(before, count):
         assert (draw(one) == draw(other)).all()
     places = [each.bit_generator.state["state"]["ctr"].tolist() for each in (one, other)]
     assert places[0] == places[1]
+
+
+def test_words_where_openssl_has_no_chacha20(monkeypatch):
+    def refused(*_arguments):
+        raise UnsupportedAlgorithm("ChaCha20")
+
+    monkeypatch.setattr(algorithms, "ChaCha20", refused)
+    one, other = (key(1).generator("x") for _ in range(2))
+    for _ in range(2):
+        assert (random_words(one, 5_003) == other.integers(0, 1 << 32, 5_003, np.uint32)).all()
 
 
 def test_words_of_another_generator_are_its_own():

@@ -99,7 +99,8 @@ def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
 def random_words(rng: np.random.Generator, count: int) -> npt.NDArray[np.uint32]:
     """Return so many random words of 32 bits: those of `rng.integers(0, 2**32, count, np.uint32)`.
 
-    OpenSSL computes them in a twentieth of the time, and leaves the generator behind them.
+    OpenSSL computes them in a twentieth of the time, and the generator is set behind them. No other
+    thread may draw from it meanwhile.
 
     >>> one, other = (Randomness.test(7).generator("words") for _ in range(2))
     >>> bool((random_words(one, 5_000) == other.integers(0, 2**32, 5_000, np.uint32)).all())
@@ -117,7 +118,10 @@ def random_words(rng: np.random.Generator, count: int) -> npt.NDArray[np.uint32]
     if beyond or end > _MOST_WORDS or inner["rounds"] != _ROUNDS:
         return rng.integers(0, 1 << 32, count, np.uint32)
     block, before = divmod(drawn, _BLOCK_WORDS)
-    found = _keystream(inner["keysetup"], block, before + count)[before:]
+    stream = _keystream(inner["keysetup"], block, before + count)
+    if stream is None:
+        return rng.integers(0, 1 << 32, count, np.uint32)
+    found = stream[before:]
     # the generator computes a block when it comes to it, and goes on within the last one
     rest = end % _BLOCK_WORDS
     inner["ctr"] = np.array([end - rest, 0], np.uint64)
@@ -126,13 +130,22 @@ def random_words(rng: np.random.Generator, count: int) -> npt.NDArray[np.uint32]
     return found
 
 
-def _keystream(key: npt.NDArray[np.uint32], block: int, count: int) -> npt.NDArray[np.uint32]:
-    """Return so many words of ChaCha20's stream of a key, from a block on."""
+def _keystream(
+    key: npt.NDArray[np.uint32], block: int, count: int
+) -> npt.NDArray[np.uint32] | None:
+    """Return so many words of ChaCha20's stream of a key, from a block on.
+
+    None where OpenSSL has no ChaCha20, as where it is restricted to what a standard lists.
+    """
     # late, for it takes a hundredth of a second
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
     start = block.to_bytes(8, "little") + bytes(8)
-    cipher = Cipher(algorithms.ChaCha20(key.tobytes(), start), mode=None).encryptor()
+    try:
+        cipher = Cipher(algorithms.ChaCha20(key.tobytes(), start), mode=None).encryptor()
+    except UnsupportedAlgorithm:
+        return None
     found = np.empty(count, np.uint32)
     nothing = bytes(min(found.nbytes, _PIECE))
     for first in range(0, found.nbytes, _PIECE):

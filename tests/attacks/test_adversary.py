@@ -13,10 +13,14 @@ from oracles import attacks as oracle
 from oracles.points import point_of_value
 
 import sfumato as sf
+from sfumato.attacks import attack
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.background import CORRUPTED, corruption
 from sfumato.attacks.set_adversary import SetAdversary
-from sfumato.randomness import Randomness
+from sfumato.errors import ParameterError
+from sfumato.methods import LGB
+from sfumato.randomness import Randomness, repeatable
+from sfumato.schema import Attribute, Role, Schema
 from sfumato.schema.text import from_texts
 
 
@@ -173,3 +177,12 @@ def test_controls_need_what_is_known_of_people() -> None:
     others = sf.datasets.hospital(100, seed=7).drop_columns(["disease"])
     eyes = eyes_of(release, data, controls=others)
     assert eyes.untold == {"disease"}
+
+
+def test_who_knows_nothing_but_what_is_secret_is_refused():
+    """The only attribute is secret for some, and of those nothing else is known."""
+    data = pa.table({"age": [20 + n % 7 for n in range(40)]})
+    flagged = Attribute("age", Role.SEMI_SENSITIVE, density=0.3)
+    release = LGB(k=2, l=2).publish(data, Schema((flagged,)), randomness=Randomness.test(1))
+    with pytest.raises(ParameterError, match="no attribute that an adversary could know"):
+        attack(release, data, rng=repeatable(1))

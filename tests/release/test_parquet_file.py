@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from concurrent.futures import ThreadPoolExecutor
+import io
+from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -116,6 +117,29 @@ def test_a_thread_that_fails_leaves_no_release(generalized, tmp_path, in_small_g
     with pytest.raises(InputError, match="No space left"):
         generalized.save(tmp_path / "out")
     assert not list(tmp_path.iterdir())
+
+
+def test_few_row_groups_are_encoded_ahead_and_none_after_a_failure(tmp_path, in_small_groups):
+    in_small_groups(10)
+    asked: list[Future] = []
+
+    class Noted(ThreadPoolExecutor):
+        def submit(self, *arguments, **more):
+            asked.append(super().submit(*arguments, **more))
+            return asked[-1]
+
+    class Full(io.BytesIO):
+        def write(self, content):
+            if self.tell() > 4:
+                raise OSError(28, "No space left on device")
+            return super().write(content)
+
+    table = pa.table({"a": np.arange(ROWS), "b": np.arange(ROWS)})
+    with Noted(1) as threads, pytest.raises(OSError, match="No space"):
+        parquet_file._write_side_by_side(table, Full(), threads)
+    ahead = parquet_file._AHEAD + 1
+    assert 2 < len(asked) <= 2 * ahead < ROWS // 10
+    assert all(each.cancelled() or each.done() for each in asked)
 
 
 def test_a_block_that_fails_waits_for_no_columns(generalized, tmp_path, in_small_groups):

@@ -164,6 +164,8 @@ class Adversary:
 
     def kinds(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return one row of each kind of people, and everybody's kind: one kind is known alike."""
+        if not self.known:  # nobody can be told from another
+            return rows[:1], np.zeros(len(rows), np.int64)
         first, kind = kinds_of([self.side.people[name][rows] for name in self.known])
         return rows[first], kind
 
