@@ -31,6 +31,7 @@ from sfumato.rows.lanes import (
     unite,
     words,
 )
+from sfumato.rows.span_losses import span_losses
 from sfumato.table import Column
 
 
@@ -84,7 +85,7 @@ def test_the_losses_of_all_cuts_are_those_of_their_sides(
     for a, column in enumerate(columns):
         work[:, a] = np.tile(column.codes, again)
     axes = axes_of(columns)
-    blocks, losses = new_blocks(axes), new_losses(axes)
+    blocks, losses = new_blocks(axes), new_losses(axes, span_losses(axes))
     if wide:  # numbers of 32 bits, as for attributes of very many values
         losses = losses._replace(
             **{

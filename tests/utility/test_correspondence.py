@@ -31,7 +31,7 @@ from sfumato.rows.refine import refine
 from sfumato.schema import Schema
 from sfumato.table import Groups, Table, encode
 from sfumato.utility import glp, mean_probability, nlp_of_candidates, reconstruction_error
-from sfumato.utility.correspondence import _among
+from sfumato.utility.correspondence import _Known
 
 
 def released(table: Table, groups: Groups, layout: str, blocks: int = 1) -> Release:
@@ -283,7 +283,7 @@ def test_keys_are_found_among_known_ones_whether_few_or_many_may_occur(span):
     known = rng.integers(0, span, 300)
     known[:100] = known[100:200] % (1 << 8)  # several share their last bits
     keys = np.concatenate([rng.choice(known, 200), rng.integers(0, span, 200), known + (1 << 11)])
-    assert _among(keys, known).tolist() == np.isin(keys, known).tolist()
+    assert _Known(known).has(keys).tolist() == np.isin(keys, known).tolist()
     both = keys[:400].reshape(100, 4)
-    assert _among(both, known).tolist() == np.isin(both, known).tolist()
-    assert not _among(keys, np.zeros(0, np.int64)).any()
+    assert _Known(known).has(both).tolist() == np.isin(both, known).tolist()
+    assert not _Known(np.zeros(0, np.int64)).has(keys).any()

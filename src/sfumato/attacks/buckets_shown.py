@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.definetti_kernels import Buckets, Shown, Stretches
 from sfumato.attacks.reach import Reach
-from sfumato.attacks.stage import Candidates, Secret
+from sfumato.attacks.stage import Secret
 from sfumato.attacks.view import Block, Held, summed
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
 from sfumato.schema.distinct import distinct
@@ -100,11 +100,15 @@ class Lessons:
         if eyes.release.manifest.layout == "local":
             return cls._of_rows(eyes, secret)
         blocks = eyes.view.blocks
-        entry = np.arange(sum(len(block.group) for block in blocks))
+        entries = np.arange(sum(len(block.group) for block in blocks) + 1)
         bucket = np.concatenate([block.group for block in blocks])
         count = np.concatenate([block.count for block in blocks]).astype(np.float64)
-        told = secret.sides[0]
-        return cls._made(eyes, blocks, np.append(entry, len(entry)), bucket, entry, count, told)
+        every, told = entries[:-1], secret.sides[0]  # entries stand as combinations do
+        start = _group_starts(eyes, blocks)
+        buckets = Buckets(
+            *(bucket, every, count, every, start), *(told.start, told.value, told.weight)
+        )
+        return cls._made(eyes, blocks, entries, start, buckets)
 
     @classmethod
     def _of_rows(cls, eyes: Adversary, secret: Secret) -> Lessons:
@@ -132,8 +136,14 @@ class Lessons:
         held = Held(*summed(bucket, secrets, np.ones(len(bucket))))
         # the same secret as of groups, if those were the buckets
         view = replace(eyes.view, groups=int(bucket.max()) + 1, held={secret.name: held})
-        own = Secret.of(secret.name, [replace(eyes.side, view=view)])
-        return cls._made(eyes, [block], entries, buckets, combination, count, own.sides[0])
+        told = Secret.of(secret.name, [replace(eyes.side, view=view)]).sides[0]
+        order = np.argsort(buckets, kind="stable")
+        start = np.searchsorted(buckets[order], np.arange(len(told.start)))
+        lists = Buckets(
+            *(buckets, combination, count, order, start[np.newaxis]),
+            *(told.start, told.value, told.weight),
+        )
+        return cls._made(eyes, [block], entries, _group_starts(eyes, [block]), lists)
 
     @classmethod
     def _made(
@@ -141,11 +151,10 @@ class Lessons:
         eyes: Adversary,
         blocks: Sequence[Block],
         entries: Ints,
-        bucket: Ints,
-        combination: Ints,
-        count: Reals,
-        told: Candidates,
+        start: Ints,
+        buckets: Buckets,
     ) -> Lessons:
+        """Return what blocks show whose groups start there, with the lists of buckets."""
         features = _features(eyes, blocks)
         place = {each.name: at for at, each in enumerate(features)}
         width = max(len(block.names) for block in blocks)
@@ -155,7 +164,6 @@ class Lessons:
         cells = np.full((rows[-1], width), -1, np.int32)
         categories = np.zeros((rows[-1], width), np.int32)
         base = np.cumsum([0, *(each.reach.count for each in features)])
-        of_block = np.repeat(np.arange(len(blocks)), np.diff(rows))
         category = np.concatenate([each.category for each in features]).astype(np.int32)
         for at, block in enumerate(blocks):
             own = [place[name] for name in block.names]
@@ -165,24 +173,22 @@ class Lessons:
                 begin = rows[at] + first
                 part = slice(begin, begin + len(some)), slice(len(own))
                 cells[part], categories[part] = some, category[some]
-        edges = np.arange(eyes.view.groups + 1)
-        start = [rows[at] + np.searchsorted(b.group, edges) for at, b in enumerate(blocks)]
-        units = len(told.start) - 1
-        key = of_block[combination] * units + bucket
-        in_order = bool((key[1:] >= key[:-1]).all())  # as they are where groups are the buckets
-        order = np.arange(len(key)) if in_order else np.argsort(key, kind="stable")
-        ends = np.arange(len(blocks))[:, None] * units + np.arange(units + 1)
         return cls(
             features,
             columns,
-            Shown(np.stack(start), cells, categories, entries),
-            Buckets(
-                *(bucket, combination, count, order, np.searchsorted(key[order], ends)),
-                *(told.start, told.value, told.weight),
-            ),
+            Shown(start, cells, categories, entries),
+            buckets,
             _stretches(features),
             features[-1].last,
         )
+
+
+def _group_starts(eyes: Adversary, blocks: Sequence[Block]) -> Ints:
+    """Return where each group's combinations start, by block: blocks come one after the other."""
+    edges = np.arange(eyes.view.groups + 1)
+    before = np.cumsum([0, *(len(block.group) for block in blocks)])
+    starts = [np.searchsorted(block.group, edges) for block in blocks]
+    return np.asarray(np.stack(starts) + before[:-1, np.newaxis])
 
 
 def _distinct(numbers: Ints, count: int) -> Ints:

@@ -24,19 +24,16 @@ Words = npt.NDArray[np.uint64]
 
 
 @loop
-def mark_rows(covered: Bools, start: Ints, order: Ints, words: Words) -> None:
+def mark_rows(cells: Ints, start: Ints, values: Ints, words: Words) -> None:
     """Set, for every value, the bits of the rows whose cell covers it.
 
-    `covered` has a line a value and a column a cell; the rows of cell c are in `order` from
-    `start[c]` to before `start[c + 1]`. `words` has a line a value.
+    Those that cell c covers are in `values` from `start[c]` to before `start[c + 1]`. `words` has
+    a line a value.
     """
     one = np.uint64(1)
-    for value in range(len(covered)):
-        for cell in range(covered.shape[1]):
-            if covered[value, cell]:
-                for place in range(start[cell], start[cell + 1]):
-                    row = order[place]
-                    words[value, row >> 6] |= one << np.uint64(row & 63)
+    for row in range(len(cells)):
+        for place in range(start[cells[row]], start[cells[row] + 1]):
+            words[values[place], row >> 6] |= one << np.uint64(row & 63)
 
 
 @loop

@@ -23,7 +23,7 @@ from sfumato.attacks.fit_kernels import fill_fits, mark_rows, scratch
 from sfumato.attacks.reach import MISSING, Reach, covers
 from sfumato.attacks.view import Block
 from sfumato.errors import ParameterError
-from sfumato.table.groups import counting_order, packed
+from sfumato.table.groups import packed
 from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
@@ -235,22 +235,25 @@ def _some(words: npt.NDArray[np.uint64], begin: Ints, width: int) -> tuple[Ints,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """The rows of a block by the cell that they have of one attribute."""
+    """The cell that each row of a block has of one attribute, those that some `used` one has, and
+    how many `rows` have each of these."""
 
+    cells: Ints
     reach: Reach
-    start: Ints
-    order: Ints
+    used: Ints
+    rows: Ints
 
     @classmethod
     def of(cls, cells: Ints, reach: Reach) -> _Cells:
         counts = np.bincount(cells, minlength=reach.count)
         used = np.flatnonzero(counts)
-        start = np.concatenate(([0], np.cumsum(counts[used])))
-        return cls(reach.take(used), start, counting_order(cells.astype(np.int32), reach.count))
+        return cls(np.ascontiguousarray(cells), reach, used, counts[used])
 
     def mark(self, ranks: Ints, words: npt.NDArray[np.uint64]) -> Ints:
         """Set the bits of the rows whose cell covers each of some ascending ranks; return how many
         these are."""
-        covered = covers(ranks, self.reach)
-        mark_rows(covered, self.start, self.order, words)
-        return np.asarray(covered @ np.diff(self.start))
+        covered = covers(ranks, self.reach.take(self.used))
+        many = np.zeros(self.reach.count + 1, np.int64)
+        many[self.used + 1] = covered.sum(axis=0)
+        mark_rows(self.cells, np.cumsum(many), np.nonzero(covered.T)[1], words)
+        return np.asarray(covered @ self.rows)

@@ -59,8 +59,8 @@ class Block:
         columns = [group, *cells]
         found = _combinations(columns, count)
         if found is not None:
-            (group, *shown), counts = found
-            return cls(tuple(names), group, np.stack(shown).T, counts)
+            combinations, counts = found
+            return cls(tuple(names), combinations[0], combinations[1:].T, counts)
         keys, order = packed(columns), sorted_by(columns)
         begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
         first = order[begin]
@@ -84,10 +84,11 @@ class Block:
         return Block(self.names, place[kept], self.cells[kept], self.count[kept])
 
 
-def _combinations(columns: Sequence[Ints], count: Ints | None) -> tuple[list[Ints], Ints] | None:
+def _combinations(columns: Sequence[Ints], count: Ints | None) -> tuple[Ints, Ints] | None:
     """Return the combinations of codes that occur, in order, and how often each does.
 
-    They are sorted as numbers that say all there is; None where these would be too large.
+    The first has a line a column. They are sorted as numbers that say all there is; None where
+    these would be too large.
     """
     if count is not None and count.min(initial=0) < 0:
         return None
@@ -101,17 +102,21 @@ def _combinations(columns: Sequence[Ints], count: Ints | None) -> tuple[list[Int
         keys |= part
     keys.sort()
     combination = keys >> bits[-1]
-    begin = np.flatnonzero(np.diff(combination, prepend=-1))
-    if count is None or not len(begin):
-        counts = np.diff(begin, append=len(keys))
+    is_first = np.ones(len(keys), np.bool_)
+    np.not_equal(combination[1:], combination[:-1], out=is_first[1:])
+    counts = keys  # whose room serves
+    if count is None:
+        counts.fill(1)
     else:
-        counts = np.add.reduceat(keys & (1 << bits[-1]) - 1, begin)
-    combination = combination[begin]
-    found = []
-    for width in reversed(bits[:-1]):
-        found.append(combination & (1 << width) - 1)
+        counts &= (1 << bits[-1]) - 1
+    if not is_first.all():
+        begin = np.flatnonzero(is_first)
+        combination, counts = combination[begin], np.add.reduceat(counts, begin)
+    found = np.empty((len(columns), len(combination)), np.int64)
+    for line, width in zip(found[::-1], reversed(bits[:-1]), strict=True):
+        np.bitwise_and(combination, (1 << width) - 1, out=line)
         combination >>= width
-    return found[::-1], counts
+    return found, counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,7 +250,12 @@ class _Reader:
             hidden = content[column].is_valid().to_numpy()
             bucket = _numbers(content.filter(pa.array(hidden)), column)
             return _through(group[hidden], bucket, codes[hidden])
-        return Held(*summed(group, codes, self.count(table).astype(np.float64)))
+        count = self.count(table)
+        found = _combinations([group, codes], count)
+        if found is None:
+            return Held(*summed(group, codes, count.astype(np.float64)))
+        (group, codes), count = found
+        return Held(group, codes, count.astype(np.float64))
 
     def _codes(self, table: str, name: str) -> Ints:
         kept = self._columns

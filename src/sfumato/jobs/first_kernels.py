@@ -27,6 +27,7 @@ from sfumato.rows.fakes import with_fakes
 from sfumato.rows.feasible import is_whole, sides_hold
 from sfumato.rows.local_buckets import unique_buckets
 from sfumato.rows.mondrian_kernel import new_scratch
+from sfumato.rows.span_losses import span_losses
 from sfumato.rows.working import WorkingRows
 from sfumato.table import Groups, Table, encode
 
@@ -58,7 +59,7 @@ def _compile_cuts(method: str, table: Table, bound: tuple[BoundModel, ...]) -> N
         exclusions = Exclusions.of(table, {(columns[0].name, hidden.name): some})
     working = WorkingRows.of(columns, table, None, exclusions)
     axes, work, layout, known = axes_of(columns), working.matrix, working.layout, working.known()
-    scratch = new_scratch(axes, layout, working.unit_count, working.pair_count)
+    scratch = new_scratch(axes, span_losses(axes), layout, working.unit_count, working.pair_count)
     tally, blocks, losses = scratch.tally, scratch.blocks, scratch.losses
     book = rule_book(bound, (hidden.name,))
     side = np.zeros(table.rows, np.uint8)

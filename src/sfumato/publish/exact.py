@@ -25,7 +25,7 @@ def exact_column(column: Column, codes: Codes, rows: Rows | None = None) -> pa.A
     """
     if is_text(column):
         return dictionary_column(codes, spelled(column), rows)
-    return typed_column(column, codes if rows is None else codes[rows])
+    return typed_column(column, codes if rows is None else np.take(codes, rows))
 
 
 def is_text(column: Column) -> bool:

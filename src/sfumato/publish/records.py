@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,14 +50,14 @@ def generalized_records(
         for column in table.quasi_identifiers
         if column.name not in cells_of
     ]
-    drawn: list[npt.NDArray[np.int64]] = []
-    cells_of |= side_by_side(
-        unknown,
-        lambda column: generalize(column, within, rng=rng),
-        lambda: drawn.append(permutation(rng, table.rows)),
-    )
-    (order,) = drawn
-    ids = groups.ids[order]
+    drawn: list[npt.NDArray[Any]] = []
+
+    def draw() -> None:
+        order = permutation(rng, table.rows)
+        drawn.extend((order, np.take(groups.ids, order)))
+
+    cells_of |= side_by_side(unknown, lambda column: generalize(column, within, rng=rng), draw)
+    order, ids = drawn
     cells: dict[str, Callable[[], pa.Array]] = {"group": lambda: pa.array(public_ids[ids])}
     cells |= {name: partial(tokens.take, pa.array(order)) for name, tokens in table.tokens.items()}
     attributes, hierarchies = [], {}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,6 +28,7 @@ from sfumato.schema.distinct import count_codes
 TEXT = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.int32()
 GROUP = "group"
+_BLOCK = 1 << 18  # cells that are looked at at a time
 # Parquet lacks some units of time: values come back in a finer one and are cast.
 _RESTORABLE = (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp)
 
@@ -75,7 +77,17 @@ def _is_normal(coded: pa.DictionaryArray) -> bool:
     texts, indices = coded.dictionary, coded.indices
     if texts.null_count or not pc.all(pc.less(texts[:-1], texts[1:]), min_count=0).as_py():
         return False
-    return bool(count_codes(codes_of(indices, len(texts)), len(texts) + 1)[:-1].all())
+    ends = pc.min_max(indices)
+    if ends["min"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(texts):
+        raise ValueError("a cell has no text")
+    has_cell = np.zeros(len(texts) + 1, np.bool_)
+    for start in range(0, len(indices), _BLOCK):
+        if has_cell[:-1].all():  # mostly they are soon found
+            return True
+        has_cell |= (
+            count_codes(codes_of(indices[start : start + _BLOCK], len(texts)), len(texts) + 1) > 0
+        )
+    return bool(has_cell[:-1].all())
 
 
 def coded_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:

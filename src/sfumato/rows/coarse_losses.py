@@ -16,6 +16,7 @@ from sfumato.rows.axes import RANGE, axes_of
 from sfumato.rows.cut_loss import cut_losses, gather_spans, new_losses, node_loss
 from sfumato.rows.cuts import count_codes, new_blocks, order_blocks
 from sfumato.rows.lanes import LANES
+from sfumato.rows.span_losses import span_losses
 from sfumato.table import Column
 from sfumato.table.whole import Joint
 
@@ -82,7 +83,7 @@ def _left_by_cuts(
 ) -> Reals:
     """Return the loss over all rows and columns that each cut on the first column leaves."""
     axes, work = axes_of(columns), _work(codes)
-    held, losses = new_blocks(axes), new_losses(axes)
+    held, losses = new_blocks(axes), new_losses(axes, span_losses(axes))
     active = count_codes(work, 0, len(work), held)
     # the blocks are given: of many values they are drawn by rows, and there are fewer lines here
     blocks = held.blocks[0] = len(left)

@@ -35,6 +35,7 @@ from sfumato.rows.lanes import (
     unite,
     words,
 )
+from sfumato.rows.span_losses import IS_SET, SpanLosses
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -51,6 +52,7 @@ _COPIES = 4  # a power of two
 _MOST_CELLS = 512  # of a joint of several attributes: more leave the cache
 _ROWS_A_CELL = 8  # at least, on average: cells have to be made and taken apart
 _NEVER = -2  # no code
+_STARTING, _ENDING, _INSIDE, _ONLY = range(4)
 
 
 class Losses(NamedTuple):
@@ -75,9 +77,11 @@ class Losses(NamedTuple):
     span, by attribute, and then eight that none has; `own` the spans of a few rows, `places` their
     places by slot, `at` their cells in one joint.
 
-    `starting`, `ending`, `inside` and `only` are numbers of set values by attribute and place,
-    `held` those of the node; `is_tried` says which blocks are tried alone; `met` and `total` are
-    the spans and the losses of all sides of the cuts of one slot.
+    `table_start` and `table` are a `SpanLosses`: those of spans that are looked up.
+
+    `set_values` are numbers of set values by attribute and place: those that start, end, or are
+    inside it, or nowhere else; `held` those of the node; `is_tried` says which blocks are tried
+    alone; `met` and `total` are the spans and the losses of all sides of the cuts of one slot.
     `left` and `right` are the results by cut, `alone` and `rest` those by single block.
     """
 
@@ -103,10 +107,9 @@ class Losses(NamedTuple):
     own: Spans
     places: Codes
     at: Codes
-    starting: Ints
-    ending: Ints
-    inside: Ints
-    only: Ints
+    table_start: Ints
+    table: Reals
+    set_values: Ints
     held: Ints
     is_tried: npt.NDArray[np.bool_]
     met: Spans
@@ -117,16 +120,17 @@ class Losses(NamedTuple):
     rest: Reals
 
 
-def new_losses(axes: Axes) -> Losses:
-    """Return scratch for nodes of a table with these axes."""
+def new_losses(axes: Axes, tables: SpanLosses) -> Losses:
+    """Return scratch for nodes of a table with these axes; `tables` are theirs."""
     attributes = len(axes.kind)
     lanes = LANES * words(attributes)
-    values = np.where(axes.kind == SET, axes.null, 0)
+    is_set = tables.start == IS_SET
+    values = np.where(is_set, axes.null, 0)
     reach_apart = np.where(values <= _FEW_CELLS, values, 0)
     reached = values + (_COPIES - 1) * reach_apart
     missing = np.full(lanes + LANES, _NEVER, np.int32)
-    missing[:attributes] = np.where(axes.kind == RANGE, axes.null, _NEVER)
-    starting, ending, inside, only = np.zeros((4, attributes, MOST_BLOCKS), np.int64)
+    ends = (axes.kind == RANGE) | (axes.kind == SET)  # no end of them is a missing value
+    missing[:attributes] = np.where(ends & ~is_set, axes.null, _NEVER)
     cut_on, low, high, sets, held = np.zeros((5, attributes), np.int64)
     span_start, joint, stride, cells, cell_start, apart = np.zeros((6, attributes), np.int64)
     left, right, alone, rest = np.zeros((4, MOST_BLOCKS), np.float64)
@@ -161,10 +165,9 @@ def new_losses(axes: Axes) -> Losses:
         own=own,
         places=np.zeros(_CHUNK * lanes, np.int32),
         at=np.zeros(_CHUNK, np.int32),
-        starting=starting,
-        ending=ending,
-        inside=inside,
-        only=only,
+        table_start=tables.start,
+        table=tables.losses,
+        set_values=np.zeros((4, attributes, MOST_BLOCKS), np.int64),
         held=held,
         is_tried=np.zeros(MOST_SINGLES, np.bool_),
         met=met,
@@ -221,7 +224,7 @@ def gather_spans(
     sets = 0
     for a in range(active):
         axis = blocks.active[a]
-        if axes.kind[axis] == SET:
+        if scratch.table_start[axis] == IS_SET:
             scratch.sets[sets] = axis
             sets += 1
             _forget_reach(axes, axis, blocks, scratch)
@@ -424,8 +427,10 @@ def cut_losses(
     # attribute by attribute, in one order, so that sums do not depend on which cuts there are
     for a in range(scratch.node[0]):
         axis = blocks.active[a]
-        if axes.kind[axis] == SET:
+        if scratch.table_start[axis] == IS_SET:
             _add_set_losses(axes, axis, cuts, singles, scratch)
+        elif scratch.table_start[axis] >= 0:
+            _add_looked_up(axes, axis, sides, scratch)
         else:
             _add_span_losses(axes, axis, sides, scratch)
     for cut in range(cuts):
@@ -488,22 +493,36 @@ def _add_span_losses(axes: Axes, axis: int, sides: int, scratch: Losses) -> None
 
 
 @numba.njit(inline="always")
+def _add_looked_up(axes: Axes, axis: int, sides: int, scratch: Losses) -> None:
+    """Add the losses of an attribute over the spans of all sides, by its table."""
+    met, total, losses = scratch.met, scratch.total, scratch.table
+    width = 2 * (len(scratch.missing) - LANES)
+    start, codes = scratch.table_start[axis], axes.null[axis] + 1
+    at = axis + axis // LANES * LANES
+    for side in range(sides):
+        low = np.int64(~met[at])
+        high = max(low, np.int64(met[at + LANES]))  # nothing but missing values has no largest
+        total[side] += losses[np.uint64(start + low * codes + high)]
+        at += width
+
+
+@numba.njit(inline="always")
 def _add_set_losses(axes: Axes, axis: int, cuts: int, singles: int, scratch: Losses) -> None:
     """Add the losses of an attribute over the set values of all sides."""
     total = scratch.total
     values = 0
     for cut in range(cuts):
-        values += scratch.starting[axis, cut]
+        values += scratch.set_values[_STARTING, axis, cut]
         total[cut] += _set_loss(axes, axis, values)
     values = 0
     for cut in range(cuts - 1, -1, -1):
-        values += scratch.ending[axis, cut + 1]
+        values += scratch.set_values[_ENDING, axis, cut + 1]
         total[cuts + cut] += _set_loss(axes, axis, values)
     side = 2 * cuts
     for block in range(singles):
         if scratch.is_tried[block]:
-            total[side] += _set_loss(axes, axis, scratch.inside[axis, block])
-            others = scratch.held[axis] - scratch.only[axis, block]
+            total[side] += _set_loss(axes, axis, scratch.set_values[_INSIDE, axis, block])
+            others = scratch.held[axis] - scratch.set_values[_ONLY, axis, block]
             total[side + 1] += _set_loss(axes, axis, others)
             side += 2
 
@@ -517,8 +536,8 @@ def _count_set_values(
     lane = slot + slot // LANES * LANES
     for s in range(sets):
         axis = scratch.sets[s]
-        starting, ending = scratch.starting[axis], scratch.ending[axis]
-        inside, only = scratch.inside[axis], scratch.only[axis]
+        starting, ending = scratch.set_values[_STARTING, axis], scratch.set_values[_ENDING, axis]
+        inside, only = scratch.set_values[_INSIDE, axis], scratch.set_values[_ONLY, axis]
         for place in range(count):
             starting[place] = ending[place] = inside[place] = only[place] = 0
         held = 0

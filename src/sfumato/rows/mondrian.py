@@ -15,6 +15,7 @@ from sfumato.rows.eligibility import bind_to_table, refuse_infeasible
 from sfumato.rows.exclusions import Exclusions, refuse_excluded
 from sfumato.rows.feasible import Known
 from sfumato.rows.mondrian_kernel import Options, Scratch, divide, new_scratch
+from sfumato.rows.span_losses import span_losses
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table
 
@@ -75,6 +76,7 @@ def mondrian(
     working = WorkingRows.of(columns, table, order, exclusions, looked_at)
     work, layout = working.matrix, working.layout
     axes = axes_of(columns)
+    tables = span_losses(axes)
     side = np.zeros(table.rows, dtype=np.uint8)
 
     begins = working.begins
@@ -89,7 +91,7 @@ def mondrian(
         run(start, end, own, False)
 
     def scratch() -> tuple[Scratch, Known | None]:
-        own = new_scratch(axes, layout, working.unit_count, working.pair_count)
+        own = new_scratch(axes, tables, layout, working.unit_count, working.pair_count)
         return own, working.known()
 
     return split_all(working, Splitter(scratch, split_once, finish), within)

@@ -27,6 +27,7 @@ from sfumato.rows.cut_loss import (
 from sfumato.rows.cuts import Blocks, count_codes, new_blocks, order_blocks
 from sfumato.rows.feasible import Known, Sensitive, Tally, is_whole, new_tally, sides_hold
 from sfumato.rows.lanes import LANES, swap
+from sfumato.rows.span_losses import SpanLosses
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -70,12 +71,14 @@ class Scratch(NamedTuple):
     astray: Ints
 
 
-def new_scratch(axes: Axes, layout: Sensitive, units: int, pairs: int) -> Scratch:
-    """Return scratch for one thread."""
+def new_scratch(
+    axes: Axes, tables: SpanLosses, layout: Sensitive, units: int, pairs: int
+) -> Scratch:
+    """Return scratch for one thread; all share the `tables`."""
     most = len(axes.kind) * (2 + MOST_SINGLES)
     return Scratch(
         new_blocks(axes),
-        new_losses(axes),
+        new_losses(axes, tables),
         new_tally(layout, units, pairs),
         Candidates(
             np.empty(most, np.int64),

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.measures.compiled import loop
 from sfumato.rows.exclusions import Exclusions
 from sfumato.rows.feasible import Known, Sensitive, new_known
 from sfumato.rows.lanes import LANES
@@ -111,9 +112,28 @@ class WorkingRows:
 
     def groups(self) -> Groups:
         """Return the groups that `begins` marks."""
-        ids = np.empty(len(self.matrix), dtype=np.int32)
-        ids[self.matrix[:, -1]] = np.cumsum(self.begins, dtype=np.int32) - 1
-        return Groups(ids, int(self.begins.sum()))
+        rows, threads = len(self.matrix), os.cpu_count() or 1
+        ids = np.empty(rows, dtype=np.int32)
+        parts = list(pairwise(np.linspace(0, rows, threads + 1, dtype=np.int64).tolist()))
+        begun = np.cumsum([0, *(np.count_nonzero(self.begins[start:end]) for start, end in parts)])
+
+        def number(part: tuple[int, int], before: int) -> None:
+            _number_rows(self.matrix, self.begins, *part, before, ids)
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(number, parts, (begun[:-1] - 1).tolist()))
+        return Groups(ids, int(begun[-1]))
+
+
+@loop
+def _number_rows(
+    work: Codes, begins: npt.NDArray[np.bool_], start: int, end: int, before: int, ids: Codes
+) -> None:
+    """Give the rows start..end the numbers of their groups, the last one `before` them being so."""
+    group = before
+    for i in range(start, end):
+        group += begins[i]
+        ids[work[i, -1]] = group
 
 
 @dataclass(frozen=True, slots=True, eq=False)

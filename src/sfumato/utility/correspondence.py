@@ -20,13 +20,14 @@ from sfumato.release import Release
 from sfumato.schema.attribute import Role
 from sfumato.schema.distinct import counted, distinct
 from sfumato.table import Groups, Table
-from sfumato.table.groups import packed
+from sfumato.table.groups import packed, spread
 from sfumato.utility.published_codes import published_codes
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 _SLOTS = 4  # a table of what occurs has, for every key
+_KINDS = 1 << 16  # kinds of people in groups that are looked at at a time
 
 
 class Counted(NamedTuple):
@@ -118,7 +119,7 @@ def nlp_of_candidates(original: Table, attribute: str, candidates: npt.NDArray[n
     sensitive = original[attribute]
     occurs = _pair(kinds, sensitive.codes, sensitive.cardinality)
     keys = _pair(kinds[:, None], sensitive.codes[candidates], sensitive.cardinality)
-    return np.asarray(1.0 - _among(keys, occurs).mean(axis=1))
+    return np.asarray(1.0 - _Known(occurs).has(keys).mean(axis=1))
 
 
 def _probability_kept(shown: Counted, values: Counted, occurs: Ints, cardinality: int) -> float:
@@ -127,16 +128,18 @@ def _probability_kept(shown: Counted, values: Counted, occurs: Ints, cardinality
     `shown` counts people by group and kind, `values` by group and sensitive value.
     """
     sizes = np.bincount(values.group, values.people)
-    group, value, count = values.group, values.value, values.people  # in the order of groups
-    held = np.bincount(group, minlength=len(sizes))
-    first = np.concatenate(([0], np.cumsum(held)))
-    # every kind in a group beside every value of the group
-    repeats = held[shown.group]
-    start = np.repeat(first[shown.group] - np.concatenate(([0], np.cumsum(repeats)))[:-1], repeats)
-    place = start + np.arange(len(start))
-    fits = _among(_pair(np.repeat(shown.value, repeats), value[place], cardinality), occurs)
-    share = (count / sizes[group])[place]
-    return float((np.repeat(shown.people, repeats) * share * fits).sum())
+    share = values.people / sizes[values.group]  # in the order of groups
+    held = np.bincount(values.group, minlength=len(sizes))
+    first = np.cumsum(held) - held
+    known = _Known(occurs)
+    kept = 0.0
+    # every kind in a group beside every value of the group, in blocks: they are many times the rows
+    for start in range(0, len(shown.group), _KINDS):
+        group, kind, people = (each[start : start + _KINDS] for each in shown)
+        of, place = spread(first[group], first[group] + held[group])
+        fits = known.has(_pair(kind[of], values.value[place], cardinality))
+        kept += float((people[of] * share[place] * fits).sum())
+    return kept
 
 
 def _pair(
@@ -145,22 +148,35 @@ def _pair(
     return np.asarray(kind.astype(np.int64) * (cardinality + 1) + value)
 
 
-def _among(keys: Ints, known: Ints) -> npt.NDArray[np.bool_]:
-    """Return which keys are among the known ones."""
-    # by their last bits, which is quicker than searching; of known ones that share these, one is
-    # looked up, and the few others are searched
-    bits = int(max(keys.max(initial=0), known.max(initial=0))).bit_length()
-    last = (1 << min(bits, (_SLOTS * known.size).bit_length())) - 1
-    slots = np.full(last + 1, -1)
-    slots[known & last] = known
-    held = slots[keys & last]
-    found = held == keys
-    others = np.unique(known[slots[known & last] != known])
-    if len(others):
-        is_open = (held >= 0) & ~found
-        left = keys[is_open]
-        found[is_open] = others[np.minimum(np.searchsorted(others, left), len(others) - 1)] == left
-    return np.asarray(found)
+class _Known:
+    """Keys, of which it is looked up whether others are among them."""
+
+    def __init__(self, known: Ints) -> None:
+        # a slot by the last bits of a key has the others, which is quicker than searching; of keys
+        # that share a slot, one is looked up, and the few others are searched
+        largest = int(known.max(initial=0))
+        self._bits = min(largest.bit_length(), (_SLOTS * known.size).bit_length())
+        most = largest >> self._bits
+        number = np.int16 if most < 1 << 15 else np.int32 if most < 1 << 31 else np.int64
+        self._slots: npt.NDArray[np.signedinteger[Any]] = np.full(1 << self._bits, -1, number)
+        slot, rest = self._taken_apart(known)
+        self._slots[slot] = rest
+        self._others = np.unique(known[self._slots[slot] != rest])
+
+    def _taken_apart(self, keys: Ints) -> tuple[Ints, Ints]:
+        return keys & ((1 << self._bits) - 1), keys >> self._bits
+
+    def has(self, keys: Ints) -> npt.NDArray[np.bool_]:
+        """Return which keys are among the known ones."""
+        slot, rest = self._taken_apart(keys)
+        held = self._slots[slot]
+        found = held == rest
+        if len(self._others):
+            is_open = (held >= 0) & ~found
+            left = keys[is_open]
+            place = np.minimum(np.searchsorted(self._others, left), len(self._others) - 1)
+            found[is_open] = self._others[place] == left
+        return np.asarray(found)
 
 
 def _count_pairs(

@@ -15,10 +15,9 @@ import pyarrow.compute as pc
 
 from sfumato.measures.distances import hellinger, l1, l2
 from sfumato.schema.attribute import Kind
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import count_codes, distinct
 from sfumato.schema.text import to_texts
 from sfumato.table import Column, Table
-from sfumato.table.groups import BLOCK
 
 Reals = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -30,6 +29,8 @@ BETWEEN = " to "
 REST = "all others"
 # Of other attributes so many values, the most frequent ones, are told apart.
 MOST_VALUES = 100
+_ROWS_A_PAIR = 4  # of values, at least, for pairs to be counted
+_ROWS = 1 << 18  # that are counted at a time: they stay in the cache
 # Numbers that differ by more have a deviation that is no 0 among floats.
 _APART = 1e-100
 
@@ -149,7 +150,6 @@ class Rows:
             self._weights = original.weights, released[weight].to_numpy()
         self._columns: dict[str, Column] = {}
         self._coded: dict[str, tuple[Codes, Codes, int]] = {}
-        self._numbers: dict[str, tuple[Reals, Reals]] = {}
 
     def counts(self, names: Sequence[str]) -> tuple[Reals, Reals]:
         """Return both cross tables."""
@@ -170,11 +170,21 @@ class Rows:
         """Return Pearson's correlation in both tables, over rows that have both numbers."""
         if any(self._original[name].kind is not Kind.NUMERIC for name in names):
             return None
-        first, second = (self._points(name) for name in names)
-        before, after = (
-            _pearson(first[side], second[side], self._weights[side]) for side in (0, 1)
-        )
+        before, after = (self._correlation(names, side) for side in (0, 1))
         return None if before is None or after is None else (before, after)
+
+    def _correlation(self, names: Sequence[str], side: int) -> float | None:
+        """Return the correlation in one of the tables; of few pairs of values, which are counted,
+        each is looked at once."""
+        one, other = ((self._original[name], self._column(name))[side] for name in names)
+        weights, shape = self._weights[side], (one.cardinality + 1, other.cardinality + 1)
+        if weights is not None or _ROWS_A_PAIR * prod(shape) > len(one.codes):
+            first, second = (np.append(each.points, np.nan)[each.codes] for each in (one, other))
+            return _pearson(first, second, weights)
+        counts = _count_cells([one.codes, other.codes], shape).reshape(shape)[:-1, :-1]
+        at, beside = np.nonzero(counts)
+        people = counts[at, beside].astype(np.float64)
+        return _pearson(one.points[at], other.points[beside], people)
 
     def labels(self, name: str) -> tuple[str | None, ...]:
         """Return the intervals of numbers, or the values that are told apart, in their order."""
@@ -196,14 +206,6 @@ class Rows:
             self._coded[name] = make(column, released)
         return self._coded[name]
 
-    def _points(self, name: str) -> tuple[Reals, Reals]:
-        if name not in self._numbers:
-            column, released = self._original[name], self._column(name)
-            self._numbers[name] = tuple(  # type: ignore[assignment]
-                np.append(each.points, np.nan)[each.codes] for each in (column, released)
-            )
-        return self._numbers[name]
-
 
 def _count_cells(codes: Sequence[Codes], shape: Sequence[int]) -> Ints:
     """Return how many rows are in each cell of a cross table, in blocks that stay in the cache.
@@ -213,13 +215,14 @@ def _count_cells(codes: Sequence[Codes], shape: Sequence[int]) -> Ints:
     """
     size = prod(shape)
     counts = np.zeros(size, np.int64)
-    step = max(BLOCK, 8 * size)
+    number: type[np.signedinteger[Any]] = np.int32 if size < 1 << 31 else np.int64
+    step = max(_ROWS, 8 * size)
     for start in range(0, len(codes[0]), step):
-        cells = np.zeros(len(codes[0][start : start + step]), np.int64)
-        for column, width in zip(codes, shape, strict=True):
+        cells = codes[0][start : start + step].astype(number)
+        for column, width in zip(codes[1:], shape[1:], strict=True):
             cells *= width
             cells += column[start : start + step]
-        counts += np.bincount(cells, minlength=size)
+        counts += count_codes(cells, size)
     return counts
 
 

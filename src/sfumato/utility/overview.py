@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import combinations
@@ -165,7 +166,23 @@ def without_queries(
     found = Utility(
         manifest.method, manifest.layout, manifest.rows, original.rows, selectivity=selectivity
     )
-    _metrics(found, release, original)
+    beside = ThreadPoolExecutor(1)
+    try:
+        metrics = beside.submit(_metrics, found, release, original)  # which draw nothing
+        undefined = _distributions(found, release, original, rng)
+        metrics.result()
+    finally:  # who interrupts need not wait
+        beside.shutdown(wait=False, cancel_futures=True)
+    if undefined is not None:
+        found.undefined["margins"] = undefined
+    return found
+
+
+def _distributions(
+    found: Utility, release: Release, original: Table, rng: np.random.Generator
+) -> str | None:
+    """Take down the distances of distributions; return why there are none, None if there are."""
+    manifest = release.manifest
     try:
         sides: Sides
         if manifest.layout == "sets":
@@ -179,8 +196,8 @@ def without_queries(
             sides = Rows(original, to_microdata(release, rng), weight_of(manifest))
         _margins(found, release, counted, sides, rng)
     except (ParameterError, SchemaError) as error:
-        found.undefined["margins"] = str(error)
-    return found
+        return str(error)
+    return None
 
 
 def _metrics(found: Utility, release: Release, original: Table) -> None:
