@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -142,8 +143,9 @@ def anonymize(
             release, path, rules, format=format, formula_guard=formula_guard, force=force
         )
         # whatever fails from here on, nothing of the release appears
-        with ExitStack() as open_release:
+        with ExitStack() as open_release, ThreadPoolExecutor(1) as beside:
             open_release.enter_context(written)
+            narrow = beside.submit(narrow_groups, release, table)  # parts of the audit use one core
             with stages.stage("auditing"):
                 refuse_own_fault(release)
             with stages.stage("measuring"):
@@ -152,7 +154,7 @@ def anonymize(
                     *rules.warnings(is_test=randomness.is_test),
                     *wrong_intervals(table),
                     *look_alike(table),
-                    *narrow_groups(release, table),
+                    *narrow.result(),
                     *about_pseudonyms(schema),
                     *about_loss(release.manifest, loss),
                     *_about_withheld(len(withheld)),

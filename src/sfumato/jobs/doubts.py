@@ -115,8 +115,7 @@ def _count_narrow(records: pa.Table, name: str, place: str) -> tuple[int, int]:
     numbers = inside[place].to_numpy()
     if not len(numbers):
         return 0, 0
-    first = int(numbers.min())
-    rows = np.subtract(numbers, first, dtype=np.int64)
+    rows = numbers - numbers.min()
     count = int(np.count_nonzero(count_codes(rows, int(rows.max()) + 1)))
     values = inside[name]
     if values.null_count:

@@ -94,13 +94,14 @@ def _distinct(ids: Codes, columns: Sequence[Column]) -> _Distinct:
     # one sort of packed keys needs a fraction of the memory of a hash table of rows
     if sum(bits) < _BITS:  # the sign would upset the order
         # keys alone are sorted several times faster than rows by their keys, and say all there is
-        words, counts = _condensed(_packed_by_bits(parts, bits))
-        own = int(counts.max(initial=1) - 1).bit_length()
+        words = _packed_by_bits(parts, bits)
+        words.sort()
+        own = int(_longest_run(words) - 1).bit_length()
         if sum(bits) + own > _BITS:
-            return _Distinct(columns, parts, [*bits, 0], words, None, counts)
-        if own:
-            words <<= own
-            words |= counts - 1
+            starts, counts = _runs(words)
+            return _Distinct(columns, parts, [*bits, 0], words[starts], None, counts)
+        # where they stand: memory that nobody has touched yet takes longer than all of this
+        words = words[: int(_condense(words, own))]
         return _Distinct(columns, parts, [*bits, own], words, None, None)
     keys = packed(parts)
     rows = np.argsort(keys)
@@ -119,13 +120,29 @@ def _packed_by_bits(parts: Sequence[Codes], bits: Sequence[int]) -> Ints:
     return keys
 
 
-def _condensed(keys: Ints) -> tuple[Ints, Codes]:
-    """Return the distinct ones of the keys, and how often each occurs; keys are sorted."""
-    keys.sort()
-    if not (keys[1:] == keys[:-1]).any():
-        return keys, np.ones(1, np.int32)  # one number stands for all
-    starts, counts = _runs(keys)
-    return keys[starts], counts
+@loop
+def _longest_run(keys: Ints) -> int:
+    """Return how often the commonest of sorted keys occurs, at least 1."""
+    longest, start = 1, 0
+    for i in range(1, len(keys)):
+        if keys[i] != keys[i - 1]:
+            start = i
+        elif i - start >= longest:
+            longest = i - start + 1
+    return longest
+
+
+@loop
+def _condense(keys: Ints, bits: int) -> int:
+    """Put each of the sorted keys to the front once, so many bits higher, and how often it occurs,
+    less one, into these bits; return how many they are."""
+    done, start = 0, 0
+    for i in range(1, len(keys) + 1):
+        if i == len(keys) or keys[i] != keys[start]:
+            keys[done] = keys[start] << bits | (i - start - 1)
+            done += 1
+            start = i
+    return done
 
 
 def _runs(keys: Ints) -> tuple[Ints, Codes]:
