@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop
+from sfumato.measures.compiled import loop, trailing_zeros
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ def fits_of(
     """
     found = 0
     first, end = attributes[0], attributes[1]
-    one, zero = np.uint64(1), np.uint64(0)
+    one, zero, all_bits = np.uint64(1), np.uint64(0), ~np.uint64(0)
     for spot in range(some_from[kind], some_to[kind]):
         w = some[spot]
         word = words[at[kind, first] + w]
@@ -69,31 +69,34 @@ def fits_of(
             if word == zero:
                 break
             word &= words[at[kind, a] + w]
-        place = w << 6
         while word != zero:
-            if word & one:
-                g = group[place]
-                if found == 0 or groups[found - 1] != g:
-                    groups[found] = g
-                    weights[found] = 0.0
-                    found += 1
-                weights[found - 1] += count[place]
-            word >>= one
-            place += 1
+            place = (w << 6) + trailing_zeros(word)
+            word &= word - one
+            g = group[place]
+            if found == 0 or groups[found - 1] != g:
+                groups[found] = g
+                weights[found] = 0.0
+                found += 1
+            weights[found - 1] += count[place]
     for b in range(1, len(rows) - 1):
         kept = 0
         for i in range(found):
             g = groups[i]
+            begin, end = starts[b, g], starts[b, g + 1]
             fitting = 0
-            for row in range(starts[b, g], starts[b, g + 1]):
-                bit = np.uint64(row & 63)
-                fit = True
+            for w in range(begin >> 6, (end + 63) >> 6):
+                word = all_bits  # without those of the groups before and after
+                if w == begin >> 6:
+                    word <<= np.uint64(begin & 63)
+                if w == end >> 6:
+                    word &= ~(all_bits << np.uint64(end & 63))
                 for a in range(attributes[b], attributes[b + 1]):
-                    if not (words[at[kind, a] + (row >> 6)] >> bit) & one:
-                        fit = False
+                    word &= words[at[kind, a] + w]
+                    if word == zero:
                         break
-                if fit:
-                    fitting += count[rows[b] + row]
+                while word != zero:
+                    fitting += count[rows[b] + (w << 6) + trailing_zeros(word)]
+                    word &= word - one
             if fitting > 0:
                 groups[kept] = g
                 weights[kept] = weights[i] * fitting / size[g]
