@@ -20,6 +20,7 @@ from oracles.points import Point, point_of_text, point_of_value
 from oracles.release import Published, read_release
 
 from sfumato.answers import to_microdata
+from sfumato.answers.microdata import coded_microdata
 from sfumato.errors import ReleaseDamaged, SfumatoError
 from sfumato.methods import METHODS
 from sfumato.methods.anatomy import Anatomy
@@ -164,6 +165,7 @@ def test_any_release_is_turned_into_rows_that_its_cells_allow(release, seed):
     assert [column.type for column in table.columns] == [e.dtype for e in manifest.attributes]
     assert table.num_rows == manifest.rows
     assert table.equals(to_microdata(release, repeatable(seed)))
+    assert coded_microdata(release, repeatable(seed)).to_pylist() == table.to_pylist()
     with tempfile.TemporaryDirectory() as home:
         release.save(Path(home) / "release")
         published = read_release(Path(home) / "release")

@@ -10,18 +10,32 @@ import pyarrow as pa
 
 from sfumato.answers.choices import MISSING, Choices
 from sfumato.answers.number_line import NumberLine, Ticks
+from sfumato.schema.kinds import is_text
 
 Ints = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.signedinteger[Any]]
 
 _LARGEST = 2**63 - 1
 _BITS, _PARTS = 62, 6
 
 
 def draw(
-    choices: Choices, slots: Ints, line: NumberLine | None, rng: np.random.Generator
+    choices: Choices,
+    slots: Slots,
+    line: NumberLine | None,
+    rng: np.random.Generator,
+    *,
+    coded: bool = False,
 ) -> pa.Array:
-    """Return a value for each row, given the number of its cell: all that it may hold alike."""
+    """Return a value for each row, given the number of its cell: all that it may hold alike.
+
+    With `coded`, texts are codes of a dictionary, which may have more than occur: millions of texts
+    take long to be written, and to be read again.
+    """
     counts = np.diff(choices.first)
+    is_exact = (counts == 1) & ~choices.is_range & ~choices.is_anything
+    if is_exact.all():  # nothing is drawn
+        return _taken(choices.values, choices.option[choices.first[:-1]][slots], coded)
     options = choices.option[choices.first[slots] + rng.integers(0, counts[slots])]
     pool = choices.values
     ranged = np.flatnonzero(choices.is_range[slots])
@@ -34,11 +48,19 @@ def draw(
     told = np.flatnonzero(~withheld)
     if withheld.any() and len(told):
         options[withheld] = options[told[rng.integers(0, len(told), int(withheld.sum()))]]
+    return _taken(pool, options, coded)
+
+
+def _taken(pool: pa.Array, options: Ints, coded: bool) -> pa.Array:
+    """Return what each row's option is."""
+    if coded and is_text(pool.type):
+        codes = options.astype(np.int32)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == MISSING), pool)
     return pool.take(pa.array(options, mask=options == MISSING))
 
 
 def _numbers(
-    choices: Choices, slots: Ints, line: NumberLine, rng: np.random.Generator
+    choices: Choices, slots: Slots, line: NumberLine, rng: np.random.Generator
 ) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
     """Return a number for each row whose cell is a range, and whether it is missing after all."""
     if not line.is_grid:

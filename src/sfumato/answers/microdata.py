@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.answers.choices import CellReader
@@ -23,8 +22,6 @@ from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import is_text
 from sfumato.table.permutation import permutation, shuffle
 from sfumato.table.sorting import sorted_by
-
-Ints = npt.NDArray[np.int64]
 
 _DEALT = ("generalized", "sliced", "local")
 
@@ -64,19 +61,34 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
     >>> sorted(age // 20 for age in rows["age"].to_pylist())
     [1, 1, 2, 2]
     """
-    rows = plausible_table(release, names_of_rows(release.manifest), rng)
+    return _microdata(release, rng)
+
+
+def coded_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
+    """Return the very table of `to_microdata` for those who count its rows: texts that were drawn
+    are codes of a dictionary, which may have more than occur."""
+    return _microdata(release, rng, coded=True)
+
+
+def _microdata(release: Release, rng: np.random.Generator, *, coded: bool = False) -> pa.Table:
+    rows = plausible_table(release, names_of_rows(release.manifest), rng, coded=coded)
     weight = weight_of(release.manifest)
     return rows if weight is None else rows.append_column(weight, release.tables["records"][weight])
 
 
 def plausible_table(
-    release: Release, attributes: Sequence[str], rng: np.random.Generator, *, redealt: bool = False
+    release: Release,
+    attributes: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    redealt: bool = False,
+    coded: bool = False,
 ) -> pa.Table:
     """Return some attributes of one table that the release may have come from; see `to_microdata`.
 
     With `redealt`, blocks and buckets are dealt once more within their groups, so that two tables
     differ as much as what the release may have come from. Parts of joint attributes can be asked
-    for.
+    for. `coded` is that of `draw`.
     """
     manifest = release.manifest
     if is_randomised(manifest):
@@ -97,7 +109,7 @@ def plausible_table(
         holder = next((table for table in tables if name in table.column_names), None)
         if holder is None:
             raise ReleaseDamaged(f"no table holds the attribute '{name}'")
-        columns[name] = _drawn(holder, entry, release.hierarchies.get(name), rng)
+        columns[name] = _drawn(holder, entry, release.hierarchies.get(name), rng, coded=coded)
     return pa.table({name: columns[name] for name in attributes})
 
 
@@ -108,7 +120,8 @@ def _joined(
     tables, groups = [], None
     order = permutation(rng, release.manifest.rows)
     for entry in release.manifest.tables:
-        if not set(entry.attributes).intersection(attributes):
+        wanted = [name for name in entry.attributes if name in attributes]
+        if not wanted:
             continue
         table = release.tables[entry.name]
         rows = np.arange(table.num_rows)
@@ -125,12 +138,17 @@ def _joined(
             groups = sorted_ids
         if len(ids) != len(order) or not np.array_equal(sorted_ids, groups):
             raise ReleaseDamaged(f"the groups of table '{entry.name}' are not those of the others")
-        tables.append(table.take(pa.array(rows[by_group][order])))
+        tables.append(table.select(wanted).take(pa.array(rows[by_group][order])))
     return tables
 
 
 def _drawn(
-    table: pa.Table, entry: AttributeEntry, hierarchy: Hierarchy | None, rng: np.random.Generator
+    table: pa.Table,
+    entry: AttributeEntry,
+    hierarchy: Hierarchy | None,
+    rng: np.random.Generator,
+    *,
+    coded: bool,
 ) -> pa.Array:
     """Return a value for every cell of an attribute."""
     cells = distinct(table[entry.name], entry.name)
@@ -139,19 +157,15 @@ def _drawn(
     if not is_text(cells.values.type):  # typed columns are exact
         return table[entry.name].cast(entry.dtype).combine_chunks()
     texts = cells.values.to_pylist()
-    slots = cells.codes.astype(np.int64)
-    # a cell in a bucket is exact, even where its text is also a label of the hierarchy
-    hidden = _in_bucket(table, entry.name) & (slots < len(texts))
-    exact, place = np.unique(slots[hidden], return_inverse=True)
-    slots[hidden] = len(texts) + 1 + place
+    slots, exact = cells.codes, np.zeros(0, np.int32)
+    buckets = entry.name + RESERVED_SUFFIX
+    if buckets in table.column_names:
+        # a cell in a bucket is exact, even where its text is also a label of the hierarchy
+        told = table[buckets].is_valid().combine_chunks().to_numpy(zero_copy_only=False)
+        hidden = told & (slots < len(texts))
+        exact, place = np.unique(slots[hidden], return_inverse=True)
+        slots = slots.copy()
+        slots[hidden] = len(texts) + 1 + place
     reader = CellReader(entry, hierarchy)
     choices = reader.read(texts, [texts[code] for code in exact.tolist()])
-    return draw(choices, slots, reader.line, rng)
-
-
-def _in_bucket(table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
-    buckets = name + RESERVED_SUFFIX
-    if buckets not in table.column_names:
-        return np.zeros(table.num_rows, np.bool_)
-    told = table[buckets].is_valid().combine_chunks().to_numpy(zero_copy_only=False)
-    return np.asarray(told, np.bool_)
+    return draw(choices, slots, reader.line, rng, coded=coded)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.answers import Answerer, to_microdata
+from sfumato.answers import Answerer
 from sfumato.answers.estimate import Asked, Average, Count, Sum
+from sfumato.answers.microdata import coded_microdata
 from sfumato.errors import ParameterError, SchemaError
 from sfumato.markup import join, table
 from sfumato.release import Release
@@ -193,7 +194,7 @@ def _distributions(
             sides = Estimated(original, release)
         else:
             counted = original
-            sides = Rows(original, to_microdata(release, rng), weight_of(manifest))
+            sides = Rows(original, coded_microdata(release, rng), weight_of(manifest))
         _margins(found, release, counted, sides, rng)
     except (ParameterError, SchemaError) as error:
         return str(error)
