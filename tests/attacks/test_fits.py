@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.attacks import adversary as module
+from sfumato.attacks import fits as fits_module
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fit_kernels import take_largest
 from sfumato.attacks.fits import Fits
@@ -68,6 +69,23 @@ def test_people_who_are_alike_share_the_fits_that_each_has(name, most, monkeypat
         assert (found.start == expected.start).all()
         assert (found.group == expected.group).all()
         assert (found.weight == expected.weight).all()
+
+
+@pytest.mark.parametrize("name", ["anatomy", "lgb", "mondrian", "slicing", "slppa"])
+def test_fits_are_the_same_whether_combinations_are_listed_or_marked(name, monkeypatch):
+    method, schema = MAKERS[name]
+    release = method.publish(DATA, schema, randomness=Randomness.test(1))
+    found = []
+    for listed, short in ((0, 1 << 15), (0, 0), (1 << 40, 1 << 15), (1 << 40, 0)):
+        monkeypatch.setattr(fits_module, "_LISTED", listed)
+        monkeypatch.setattr(fits_module, "_SHORT", short)
+        eyes = Adversary.of(release, DATA, sample=50, rng=repeatable(1))
+        found.append(eyes.fitter.find({name: eyes.side.people[name] for name in eyes.known}))
+    assert len(found[0].group) > 0
+    for other in found[1:]:
+        assert (other.start == found[0].start).all()
+        assert (other.group == found[0].group).all()
+        assert (other.weight == found[0].weight).all()
 
 
 @pytest.mark.parametrize("step", [1.0, 0.5])

@@ -1,11 +1,16 @@
 """The loops that find the groups a person may be in; see `fits.py`.
 
-Combinations of cells are bits of words. A kind of person has for each attribute a row of words:
-the combinations whose cell covers the value. Where all rows of a block have a bit, the combination
-fits. The words of all blocks lie in one array: `at[kind, attribute]` says where they begin. The
-attributes of a block come in any order: it is quickest with those of the fewest bits first. Of the
-very first, the words that have a bit are listed: `some` has their places, those of a kind from
-`some_from[kind]` to before `some_to[kind]`.
+Groups are found in the first block and narrowed down in the others. Combinations of cells of the
+first block are bits of words: a kind of person has for each attribute a line of words, with the
+combinations whose cell covers the value, and where all lines have a bit, the combination fits.
+Where few combinations fit in some attribute, those are listed instead, and tried one by one.
+
+To try a combination is to look up its cell of each attribute in a line of truth values that a kind
+of person has: which cells cover their value. These lines lie in one array: `line[kind, a]` says
+where that of attribute a begins. The cells of a combination follow each other, since the machine
+fetches them together, and so do combinations and blocks; `column[kind, a]` is the place among them.
+The attributes of a block come in any order: it is quickest with those of the fewest combinations
+first.
 """
 
 from __future__ import annotations
@@ -15,94 +20,154 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop, trailing_zeros
+from sfumato.measures.compiled import inner_loop, loop, trailing_zeros
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Cells = npt.NDArray[np.signedinteger[Any]]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
 
 @loop
-def mark_rows(cells: Ints, start: Ints, values: Ints, words: Words) -> None:
-    """Set, for every value, the bits of the rows whose cell covers it.
+def mark_rows(cells: Cells, column: int, start: Ints, values: Ints, words: Words) -> None:
+    """Set, for every value, the bits of the rows whose cell in the column covers it.
 
     Those that cell c covers are in `values` from `start[c]` to before `start[c + 1]`. `words` has
     a line a value.
     """
     one = np.uint64(1)
     for row in range(len(cells)):
-        for place in range(start[cells[row]], start[cells[row] + 1]):
+        cell = cells[row, column]
+        for place in range(start[cell], start[cell + 1]):
             words[values[place], row >> 6] |= one << np.uint64(row & 63)
 
 
 @loop
-def fits_of(
-    kind: int,
-    words: Words,
-    at: Ints,
-    some: Ints,
-    some_from: Ints,
-    some_to: Ints,
-    attributes: Ints,
-    rows: Ints,
-    starts: Ints,
-    group: Ints,
-    count: Ints,
-    size: Ints,
-    groups: Ints,
-    weights: Reals,
-) -> int:
-    """Fill in the groups that a kind of person may be in and their weights; return how many.
+def list_rows(
+    cells: Cells,
+    column: int,
+    start: Ints,
+    values: Ints,
+    second: int,
+    ends: Ints,
+    rows: Codes,
+    other: Cells,
+) -> None:
+    """List, for every value, the rows whose cell in the column covers it, as in `mark_rows`, and
+    their cells in the second column.
 
-    Block b has the attributes from `attributes[b]` to before `attributes[b + 1]`, the combinations
-    from `rows[b]` on, and those of group g from `starts[b, g]` on, counted from there. `size` are
-    the records of each group. `groups` and `weights` have room for all of them.
+    Those of value v go from `ends[v]` on, which becomes the place after the last of them.
     """
+    for row in range(len(cells)):
+        cell = cells[row, column]
+        for place in range(start[cell], start[cell + 1]):
+            value = values[place]
+            rows[ends[value]] = row
+            other[ends[value]] = cells[row, second]
+            ends[value] += 1
+
+
+@inner_loop
+def _counted_in(found: int, group: int, many: int, groups: Ints, weights: Reals) -> int:
+    """Count some records for a group, which comes after all those found; return how many are."""
+    if found == 0 or groups[found - 1] != group:
+        groups[found] = group
+        weights[found] = 0.0
+        found += 1
+    weights[found - 1] += many
+    return found
+
+
+@loop
+def _of_words(
+    kind: int, words: Words, at: Ints, group: Ints, count: Codes, groups: Ints, weights: Reals
+) -> int:
+    """Fill in the groups in whose combinations all lines of words have a bit."""
     found = 0
-    first, end = attributes[0], attributes[1]
-    one, zero, all_bits = np.uint64(1), np.uint64(0), ~np.uint64(0)
-    for spot in range(some_from[kind], some_to[kind]):
-        w = some[spot]
-        word = words[at[kind, first] + w]
-        for a in range(first + 1, end):
+    one, zero = np.uint64(1), np.uint64(0)
+    for w in range((len(group) + 63) >> 6):
+        word = words[at[kind, 0] + w]
+        for a in range(1, at.shape[1]):
             if word == zero:
                 break
             word &= words[at[kind, a] + w]
         while word != zero:
-            place = (w << 6) + trailing_zeros(word)
+            row = (w << 6) + trailing_zeros(word)
             word &= word - one
-            g = group[place]
-            if found == 0 or groups[found - 1] != g:
-                groups[found] = g
-                weights[found] = 0.0
-                found += 1
-            weights[found - 1] += count[place]
-    for b in range(1, len(rows) - 1):
-        kept = 0
-        for i in range(found):
-            g = groups[i]
-            begin, end = starts[b, g], starts[b, g + 1]
-            fitting = 0
-            for w in range(begin >> 6, (end + 63) >> 6):
-                word = all_bits  # without those of the groups before and after
-                if w == begin >> 6:
-                    word <<= np.uint64(begin & 63)
-                if w == end >> 6:
-                    word &= ~(all_bits << np.uint64(end & 63))
-                for a in range(attributes[b], attributes[b + 1]):
-                    word &= words[at[kind, a] + w]
-                    if word == zero:
-                        break
-                while word != zero:
-                    fitting += count[rows[b] + (w << 6) + trailing_zeros(word)]
-                    word &= word - one
-            if fitting > 0:
-                groups[kept] = g
-                weights[kept] = weights[i] * fitting / size[g]
-                kept += 1
-        found = kept
+            found = _counted_in(found, group[row], count[row], groups, weights)
     return found
+
+
+@loop
+def _of_list(
+    kind: int,
+    attributes: int,
+    listed: Codes,
+    other: Cells,
+    begin: Ints,
+    end: Ints,
+    covered: Bools,
+    line: Ints,
+    column: Ints,
+    cells: Cells,
+    group: Ints,
+    count: Codes,
+    groups: Ints,
+    weights: Reals,
+) -> int:
+    """Fill in the groups in whose listed combinations the other attributes fit, too."""
+    found = 0
+    for spot in range(begin[kind], end[kind]):
+        if attributes > 1 and not covered[line[kind, 1] + other[spot]]:
+            continue
+        row = listed[spot]
+        fits = True
+        for a in range(2, attributes):
+            if not covered[line[kind, a] + cells[row * attributes + column[kind, a]]]:
+                fits = False
+                break
+        if fits:
+            found = _counted_in(found, group[row], count[row], groups, weights)
+    return found
+
+
+@loop
+def _narrowed(
+    kind: int,
+    found: int,
+    first: int,
+    last: int,
+    covered: Bools,
+    line: Ints,
+    column: Ints,
+    cells: Cells,
+    starts: Ints,
+    count: Codes,
+    size: Ints,
+    groups: Ints,
+    weights: Reals,
+) -> int:
+    """Keep the groups with a combination that fits in the attributes from the first to before the
+    last, which are another block's; return how many these are."""
+    kept, width = 0, last - first
+    for i in range(found):
+        g = groups[i]
+        fitting = 0
+        for row in range(starts[g], starts[g + 1]):
+            fits = True
+            for a in range(first, last):
+                if not covered[line[kind, a] + cells[row * width + column[kind, a]]]:
+                    fits = False
+                    break
+            if fits:
+                fitting += count[row]
+        if fitting > 0:
+            groups[kept] = g
+            weights[kept] = weights[i] * fitting / size[g]
+            kept += 1
+    return kept
 
 
 @loop
@@ -111,14 +176,19 @@ def fill_fits(
     last: int,
     words: Words,
     at: Ints,
-    some: Ints,
-    some_from: Ints,
-    some_to: Ints,
+    listed: Codes,
+    other: Cells,
+    begin: Ints,
+    end: Ints,
+    covered: Bools,
+    line: Ints,
+    column: Ints,
+    cells: Cells,
     attributes: Ints,
     rows: Ints,
     starts: Ints,
     group: Ints,
-    count: Ints,
+    count: Codes,
     size: Ints,
     groups: Ints,
     weights: Reals,
@@ -126,14 +196,32 @@ def fill_fits(
     out_groups: Ints,
     out_weights: Reals,
 ) -> int:
-    """Fill in the groups of some kinds one after the other, and how many each has; return the
-    first kind for whose groups there was no room."""
+    """Fill in the groups of some kinds one after the other, their weights, and how many each has;
+    return the first kind for whose groups there was no room.
+
+    Block b has the attributes from `attributes[b]` to before `attributes[b + 1]`, the combinations
+    from `rows[b]` on, and those of group g from `starts[b, g]` on, counted from there. `count` has
+    the records of all combinations, `group` the group of those of the first block; `size` are the
+    records of each group. Where there are no words, `listed` has the combinations that fit a kind
+    in its first attribute from `begin[kind]` to before `end[kind]`, and `other` their cells of its
+    second. `groups` and `weights` have room for all groups.
+    """
     filled = 0
     for kind in range(first, last):
-        found = fits_of(
-            *(kind, words, at, some, some_from, some_to, attributes, rows, starts, group, count),
-            *(size, groups, weights),
-        )
+        if at.shape[1] > 0:
+            found = _of_words(kind, words, at, group, count, groups, weights)
+        else:
+            found = _of_list(
+                *(kind, attributes[1], listed, other, begin, end, covered, line, column, cells),
+                *(group, count, groups, weights),
+            )
+        block = cells
+        for b in range(1, len(rows) - 1):
+            block = block[(rows[b] - rows[b - 1]) * (attributes[b] - attributes[b - 1]) :]
+            found = _narrowed(
+                *(kind, found, attributes[b], attributes[b + 1], covered, line, column, block),
+                *(starts[b], count[rows[b] :], size, groups, weights),
+            )
         if filled + found > len(out_groups):
             return kind
         counts[kind] = found

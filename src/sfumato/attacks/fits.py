@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attacks.fit_kernels import fill_fits, mark_rows, scratch
+from sfumato.attacks.fit_kernels import fill_fits, list_rows, mark_rows, scratch
 from sfumato.attacks.reach import MISSING, Reach, covers
 from sfumato.attacks.view import Block
 from sfumato.errors import ParameterError
@@ -27,9 +27,14 @@ from sfumato.table.groups import packed
 from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Cells = npt.NDArray[np.signedinteger[Any]]
 
-_BYTES = 1 << 30  # of words of bits, at a time: they are made anew for each part of the people
+_SHORT = 1 << 15  # cells that are told apart by 16 bits
+_BYTES = 1 << 30  # of what is known of people, at a time: it is made anew for each part of them
+_LISTED = 32  # combinations of which one at most is to fit, for those that do to be listed
 _ENTRIES = 1 << 22  # of fits, at a time
 
 
@@ -112,17 +117,24 @@ class Fitter:
         self.size = np.bincount(first.group, first.count, minlength=groups).astype(np.int64)
         self._rows = np.cumsum([0, *(len(block.group) for block in self._blocks)])
         self._attributes = np.cumsum([0, *(len(block.names) for block in self._blocks)])
-        # words of 64 combinations that an attribute has for a value
-        self._widths = np.repeat((np.diff(self._rows) + 63) // 64, np.diff(self._attributes))
-        self._group = np.concatenate([block.group for block in self._blocks])
-        self._count = np.concatenate([block.count for block in self._blocks])
+        self._count = np.concatenate([block.count for block in self._blocks], dtype=np.int32)
+        self._group = np.ascontiguousarray(first.group)
+        self._width = (len(first.group) + 63) // 64  # words of an attribute for a value
         edges = np.arange(groups + 1)
         self._starts = np.stack([np.searchsorted(block.group, edges) for block in self._blocks])
-        self._cells = {
-            name: _Cells.of(block.cells[:, column], reaches[name])
-            for block in self._blocks
-            for column, name in enumerate(block.names)
-        }
+        most = max(reaches[name].count for name in self.names)
+        # numbers that are as short as they can be lie on fewer pages of memory
+        self._cells: Cells = np.empty(
+            sum(block.cells.size for block in self._blocks),
+            np.int16 if most <= _SHORT else np.int32,
+        )
+        self._used: list[_Used] = []
+        filled = 0
+        for block in self._blocks:
+            lines = self._cells[filled : filled + block.cells.size].reshape(block.cells.shape)
+            for name, cells, own in zip(block.names, block.cells.T, lines.T, strict=True):
+                self._used.append(_Used.of(cells, reaches[name], own))
+            filled += block.cells.size
 
     def find(self, people: Mapping[str, Ints]) -> Fits:
         """Return the groups of people, whose ranks are given by attribute."""
@@ -140,11 +152,12 @@ class Fitter:
             yield from self._of_chunk(columns)
 
     def _chunks(self, columns: list[Ints]) -> Iterator[list[Ints]]:
-        """Return people, so many at a time as have not too many values: each takes a word for 64
-        combinations."""
-        size = 8 * sum(
-            len(np.unique(ranks)) * int(width)
-            for ranks, width in zip(columns, self._widths, strict=True)
+        """Return people, so many at a time as have not too many values: each takes a line of truth
+        values, and in the first block one of words."""
+        words, in_first = 8 * self._width, self._attributes[1]
+        size = sum(
+            len(np.unique(ranks)) * (used.reach.count + words * (place < in_first))
+            for place, (ranks, used) in enumerate(zip(columns, self._used, strict=True))
         )
         count = len(columns[0])
         if size <= _BYTES or count < 2:
@@ -154,10 +167,10 @@ class Fitter:
         yield from self._chunks([column[count // 2 :] for column in columns])
 
     def _of_chunk(self, columns: Sequence[Ints]) -> Iterator[Fits]:
-        marked = self._words(columns)
-        kinds = len(marked.at)
+        known = self._known(columns)
+        kinds = len(known.line)
         fixed: Any = (
-            *(*marked, self._attributes, self._rows, self._starts),
+            *(*known, self._cells, self._attributes, self._rows, self._starts),
             *(self._group, self._count, self.size),
         )
         counts = np.zeros(kinds, np.int64)
@@ -191,69 +204,114 @@ class Fitter:
                 return
             first = last
 
-    def _words(self, columns: Sequence[Ints]) -> _Words:
-        """Return the words of all attributes, within a block those of the fewest combinations
-        first."""
-        at = np.empty((len(columns[0]), len(columns)), np.int64)
-        marked = np.empty_like(at)
-        values = [np.unique(ranks, return_inverse=True) for ranks in columns]
-        sizes = [
-            len(own) * int(width) for (own, _), width in zip(values, self._widths, strict=True)
-        ]
-        words, filled = np.zeros(sum(sizes), np.uint64), 0
-        for place, (own, of_kind) in enumerate(values):
-            lines = words[filled : filled + sizes[place]].reshape(
-                len(own), int(self._widths[place])
-            )
-            marked[:, place] = self._cells[self.names[place]].mark(own, lines)[of_kind]
-            at[:, place] = filled + of_kind * int(self._widths[place])
-            filled += sizes[place]
+    def _known(self, columns: Sequence[Ints]) -> _Known:
+        """Return what is known of kinds of people, whose ranks are given by attribute."""
+        kinds, in_first = len(columns[0]), int(self._attributes[1])
+        values, tables, filled = [], [], 0
+        line = np.empty((kinds, len(columns)), np.int64)
+        fitting = np.empty_like(line)
+        for place, (ranks, used) in enumerate(zip(columns, self._used, strict=True)):
+            own, of_kind = np.unique(ranks, return_inverse=True)
+            covered = covers(own, used.reach)
+            values.append(of_kind)
+            tables.append(covered)
+            line[:, place] = filled + of_kind * used.reach.count
+            fitting[:, place] = (covered @ used.rows)[of_kind]
+            filled += covered.size
+        at, words, listed = np.empty((kinds, 0), np.int64), np.zeros(0, np.uint64), _List.empty()
+        rarest, *others = np.argsort(fitting[:, :in_first].sum(axis=0), kind="stable").tolist()
+        if fitting[:, rarest].sum() * _LISTED <= kinds * self._rows[1]:
+            other = others[0] if others else rarest
+            listed = self._list(rarest, other, tables[rarest], values[rarest])
+            fitting[:, [rarest, other]] = -2, -1  # the first, whatever others have
+        else:
+            words, at = self._mark(tables[:in_first], values[:in_first])
+        column = np.empty_like(line)
         for first, last in pairwise(self._attributes):
-            order = np.argsort(marked[:, first:last], axis=1)
-            at[:, first:last] = np.take_along_axis(at[:, first:last], order, axis=1)
-        return _Words(words, at, *_some(words, at[:, 0], int(self._widths[0])))
+            order = np.argsort(fitting[:, first:last], axis=1, kind="stable")
+            column[:, first:last] = order
+            for own in (line, at) if first == 0 and len(words) else (line,):
+                own[:, first:last] = np.take_along_axis(own[:, first:last], order, axis=1)
+        covered = np.concatenate([table.ravel() for table in tables])
+        return _Known(words, at, *listed, covered, line, column)
+
+    @property
+    def _first_cells(self) -> Cells:
+        width = int(self._attributes[1])
+        return self._cells[: width * int(self._rows[1])].reshape(-1, width)
+
+    def _list(self, place: int, other: int, covered: Bools, of_kind: Ints) -> _List:
+        """Return the combinations of the first block that fit each kind in one attribute, with
+        their cells of another."""
+        ends = np.cumsum([0, *(covered @ self._used[place].rows).tolist()])
+        rows, cells = np.empty(ends[-1], np.int32), np.empty(ends[-1], self._cells.dtype)
+        start, own = _by_cell(covered)
+        list_rows(self._first_cells, place, start, own, other, ends[:-1].copy(), rows, cells)
+        return _List(rows, cells, ends[of_kind], ends[of_kind + 1])
+
+    def _mark(
+        self, tables: Sequence[Bools], values: Sequence[Ints]
+    ) -> tuple[npt.NDArray[np.uint64], Ints]:
+        """Return the words of the first block, and where those of each kind begin."""
+        words = np.zeros((sum(map(len, tables)), self._width), np.uint64)
+        at, filled = np.empty((len(values[0]), len(tables)), np.int64), 0
+        for place, (covered, of_kind) in enumerate(zip(tables, values, strict=True)):
+            lines = words[filled : filled + len(covered)]
+            mark_rows(self._first_cells, place, *_by_cell(covered), lines)
+            at[:, place] = (filled + of_kind) * self._width
+            filled += len(covered)
+        return words.ravel(), at
 
 
-class _Words(NamedTuple):
-    """Words of bits; see `fit_kernels.py`."""
+def _by_cell(covered: Bools) -> tuple[Ints, Ints]:
+    """Return from where to where the values are that each cell covers, and these."""
+    return np.append(0, np.cumsum(covered.sum(axis=0))), np.nonzero(covered.T)[1]
+
+
+class _List(NamedTuple):
+    """Combinations that fit; see `fit_kernels.py`."""
+
+    rows: Codes
+    cells: Cells
+    begin: Ints
+    end: Ints
+
+    @classmethod
+    def empty(cls) -> _List:
+        return cls(*np.zeros((2, 0), np.int32), *np.zeros((2, 0), np.int64))
+
+
+class _Known(NamedTuple):
+    """What is known of kinds of people; see `fit_kernels.py`."""
 
     words: npt.NDArray[np.uint64]
     at: Ints
-    some: Ints
-    some_from: Ints
-    some_to: Ints
-
-
-def _some(words: npt.NDArray[np.uint64], begin: Ints, width: int) -> tuple[Ints, Ints, Ints]:
-    """Return the places of words with a bit in lines of so many that begin there, and from where
-    to where those of each line are."""
-    begins, line = np.unique(begin, return_inverse=True)
-    places = [np.flatnonzero(words[at : at + width]) for at in begins.tolist()]
-    ends = np.cumsum([0, *map(len, places)])
-    return np.concatenate([np.zeros(0, np.int64), *places]), ends[line], ends[line + 1]
+    listed: Codes
+    other: Cells
+    begin: Ints
+    end: Ints
+    covered: Bools
+    line: Ints
+    column: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """The cell that each row of a block has of one attribute, those that some `used` one has, and
-    how many `rows` have each of these."""
+class _Used:
+    """What the cells of one attribute reach that some row of a block has, and how many `rows` have
+    each of these."""
 
-    cells: Ints
     reach: Reach
-    used: Ints
     rows: Ints
 
     @classmethod
-    def of(cls, cells: Ints, reach: Reach) -> _Cells:
+    def of(cls, cells: Ints, reach: Reach, renumbered: Cells) -> _Used:
+        """Return the used cells; rows get the numbers of theirs."""
         counts = np.bincount(cells, minlength=reach.count)
         used = np.flatnonzero(counts)
-        return cls(np.ascontiguousarray(cells), reach, used, counts[used])
-
-    def mark(self, ranks: Ints, words: npt.NDArray[np.uint64]) -> Ints:
-        """Set the bits of the rows whose cell covers each of some ascending ranks; return how many
-        these are."""
-        covered = covers(ranks, self.reach.take(self.used))
-        many = np.zeros(self.reach.count + 1, np.int64)
-        many[self.used + 1] = covered.sum(axis=0)
-        mark_rows(self.cells, np.cumsum(many), np.nonzero(covered.T)[1], words)
-        return np.asarray(covered @ self.rows)
+        if len(used) == reach.count:
+            renumbered[:] = cells
+            return cls(reach, counts)
+        place = np.zeros(len(counts), np.int32)
+        place[used] = np.arange(len(used))
+        renumbered[:] = place[cells]
+        return cls(reach.take(used), counts[used])
