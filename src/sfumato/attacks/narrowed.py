@@ -75,7 +75,9 @@ def narrowed(
     mine = secret.sides[0]
     overall = np.bincount(mine.value, mine.weight, minlength=secret.count)
     overall = np.where(overall > 0, overall, np.inf)[:values]
-    open_ = mine.truth < values if among is None else (mine.truth < values) & among
+    open_ = mine.truth[:] < values
+    if among is not None:
+        open_ &= among
     targets = np.flatnonzero(open_)
     step = max(1, _BYTES // max(*(side.view.groups // 8 for side in sides), 16 * secret.count))
     people = broken = alone = 0

@@ -74,7 +74,7 @@ class NearestFitter:
             means[a] = (means[a] - centre) / unit
             found = distinct(side.original[name], name)
             places = (np.append(_numbers(found.values), np.nan) - centre) / unit
-            ranks, first = np.unique(side.people[name], return_index=True)
+            ranks, first = np.unique(side.people[name][:], return_index=True)
             self._axes[name] = _Axis(ranks, places[found.codes[first]])
         self._means, self._group = means, block.group
 

@@ -18,13 +18,15 @@ from sfumato.attacks.axis import Axis, Published
 from sfumato.attacks.fit_kernels import take_largest
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING, Reach
+from sfumato.attacks.stage import ByCode
 from sfumato.attacks.targets import draw
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import DistinctColumns
+from sfumato.schema.distinct import DistinctColumns, count_codes
 from sfumato.table.groups import sorted_rows, spread
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -36,15 +38,15 @@ class Column:
     `buckets` are those of the rows' cells, -1 for none; None where the column has no buckets.
     """
 
-    cells: Ints
+    cells: Codes
     reach: Reach
-    people: Ints
+    people: ByCode
     buckets: Ints | None
 
     @property
     def is_exact(self) -> bool:
         """Whether every cell in use is one value."""
-        used = np.bincount(self.cells, minlength=self.reach.count) > 0
+        used = count_codes(self.cells, self.reach.count) > 0
         own = used[self.reach.cell]
         size = np.bincount(self.reach.cell[own], minlength=self.reach.count)
         plain = bool((self.reach.low[own] == self.reach.high[own]).all() and (size <= 1).all())
@@ -137,7 +139,7 @@ class OwnRows:
                 ids = content[name + RESERVED_SUFFIX].combine_chunks().fill_null(0)
                 buckets = np.asarray(ids.to_numpy(zero_copy_only=False), np.int64) - 1
             self._columns[table, name] = Column(
-                cells.codes.astype(np.int64), axis.reaches[0], axis.ranks[0][values.codes], buckets
+                cells.codes, axis.reaches[0], ByCode(axis.ranks[0], values.codes), buckets
             )
         return self._columns[table, name]
 

@@ -47,8 +47,8 @@ def by_values(sides: Sequence[Side], secret: Secret, places: Sequence[int]) -> l
     """
     chosen = [sides[place] for place in places]
     names = [n for n in chosen[0].view.known if all(n in side.view.known for side in chosen)]
-    columns = [np.concatenate([side.people[name] for side in chosen]) for name in names]
-    columns.append(np.concatenate([secret.sides[place].truth for place in places]))
+    columns = [np.concatenate([side.people[name][:] for side in chosen]) for name in names]
+    columns.append(np.concatenate([secret.sides[place].truth[:] for place in places]))
     whole = packed([column - column.min() for column in columns])
     _, whole = np.unique(whole, return_inverse=True)
     ends = np.cumsum([len(secret.sides[place].truth) for place in places])[:-1]

@@ -19,10 +19,32 @@ from sfumato.schema.distinct import Distinct, distinct
 from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 _CELLS = 1 << 17  # of a megabyte together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByCode:
+    """A number for every row, by its code: looked up for the rows that are asked for.
+
+    Attacks look at some thousands of people; numbers of all would be most of what is held.
+
+    >>> ByCode(np.array([30, 10]), np.array([1, 0, 1], np.int32))[1:].tolist()
+    [30, 10]
+    """
+
+    numbers: Ints
+    codes: Codes
+
+    def __getitem__(self, rows: Ints | slice) -> Ints:
+        """Return the numbers of some rows."""
+        return np.asarray(self.numbers[self.codes[rows]])
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +54,7 @@ class Side:
 
     view: View
     reaches: Mapping[str, Reach]
-    people: Mapping[str, Ints]
+    people: Mapping[str, ByCode]
     original: pa.Table | None
 
     def groups_of(self, rows: Ints, classes: Ints | None = None) -> Bits:
@@ -60,7 +82,7 @@ def set_stage(views: Sequence[View], originals: Sequence[pa.Table] | None) -> li
     """
     tables: Sequence[pa.Table | None] = originals if originals is not None else [None] * len(views)
     reaches: list[dict[str, Reach]] = [{} for _ in views]
-    people: list[dict[str, Ints]] = [{} for _ in views]
+    people: list[dict[str, ByCode]] = [{} for _ in views]
     for name in dict.fromkeys(name for view in views for name in view.known):
         having = [i for i, view in enumerate(views) if name in view.known]
         cells = [views[i].published[name] for i in having]
@@ -69,7 +91,7 @@ def set_stage(views: Sequence[View], originals: Sequence[pa.Table] | None) -> li
         for place, i in enumerate(having):
             reaches[i][name] = axis.reaches[place]
             if columns:
-                people[i][name] = axis.ranks[place][columns[place].codes]
+                people[i][name] = ByCode(axis.ranks[place], columns[place].codes)
     return [Side(*each) for each in zip(views, reaches, people, tables, strict=True)]
 
 
@@ -91,7 +113,7 @@ class Candidates:
     start: Ints
     value: Ints
     weight: Reals
-    truth: Ints
+    truth: ByCode
 
     def of_people(self, groups: Bits, values: int) -> Reals:
         """Return the weight of every value for people who may be in these groups."""
@@ -136,10 +158,11 @@ class Secret:
         ranks = np.array(sorted(texts), np.int64)
         found = []
         for place, side in enumerate(sides):
-            truth = np.zeros(0, np.int64)
+            truth = ByCode(np.zeros(0, np.int64), np.zeros(0, np.int32))
             if columns:
-                truth = axis.ranks[place][columns[place].codes]
-                truth = np.where(truth == MISSING, len(ranks), np.searchsorted(ranks, truth))
+                own = axis.ranks[place]
+                values = np.where(own == MISSING, len(ranks), np.searchsorted(ranks, own))
+                truth = ByCode(values, columns[place].codes)
             entries = _values(side.view.held[name], axis.reaches[place], ranks)
             start = np.searchsorted(entries[0], np.arange(side.view.groups + 1))
             found.append(Candidates(start, *entries[1:], truth))
@@ -156,6 +179,8 @@ def _values(held: Held, reach: Reach, ranks: Ints) -> tuple[Ints, Ints, Reals]:
     value = np.concatenate([value, np.full(len(missing), len(ranks))])
     order = np.argsort(cell, kind="stable")
     size = np.bincount(cell, minlength=reach.count)
+    if (size == 1).all() and (np.diff(value[order]) > 0).all():  # each is another one, in order
+        return held.group, value[order][held.cell], held.weight
     start = np.cumsum(size) - size
     of, place = spread(start[held.cell], start[held.cell] + size[held.cell])
     weight = held.weight[of] / size[held.cell[of]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,15 @@ from sfumato.release import Release
 from sfumato.release.microaggregated import microaggregated
 from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
+from sfumato.schema.chunks import one_array
 from sfumato.schema.distinct import DistinctColumns, distinct
 from sfumato.table.groups import packed, spread
 from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
+Numbers = TypeVar("Numbers", bound=npt.NDArray[np.integer[Any]])
 
 _BITS = 63  # of a number; its sign is not used
 
@@ -40,27 +43,28 @@ class Block:
     """The combinations of cells of some attributes: each once a group, in the order of groups.
 
     So many records of the group (`count`) have the combination. `cells` has a column an attribute,
-    and each column in one piece: they are mostly looked at one by one.
+    and each column in one piece: they are mostly looked at one by one. Cells are as wide as the
+    codes of a column: of millions of rows, they are most of what an adversary holds.
     """
 
     names: tuple[str, ...]
     group: Ints
-    cells: Ints
+    cells: Codes
     count: Ints
 
     @classmethod
     def of(
-        cls, names: Sequence[str], group: Ints, cells: Sequence[Ints], count: Ints | None = None
+        cls, names: Sequence[str], group: Ints, cells: Sequence[Codes], count: Ints | None = None
     ) -> Block:
         """Return the block of combinations that may be repeated and in any order.
 
         Cells are given attribute by attribute.
         """
-        columns = [group, *cells]
-        found = _combinations(columns, count)
+        found = _combinations(group, cells, count)
         if found is not None:
-            combinations, counts = found
-            return cls(tuple(names), combinations[0], combinations[1:].T, counts)
+            group, combinations, counts = found
+            return cls(tuple(names), group, combinations.T, counts)
+        columns = [group, *cells]
         keys, order = packed(columns), sorted_by(columns)
         begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
         first = order[begin]
@@ -68,7 +72,10 @@ class Block:
             counts = np.diff(begin, append=len(order))
         else:
             counts = np.add.reduceat(count[order], begin)
-        return cls(tuple(names), group[first], np.stack([own[first] for own in cells]).T, counts)
+        combinations = np.empty((len(cells), len(first)), np.int32)
+        for line, own in zip(combinations, cells, strict=True):
+            line[:] = own[first]
+        return cls(tuple(names), group[first], combinations.T, counts)
 
     def project(self, names: Sequence[str]) -> Block:
         """Return the combinations of some of the attributes."""
@@ -84,19 +91,21 @@ class Block:
         return Block(self.names, place[kept], self.cells[kept], self.count[kept])
 
 
-def _combinations(columns: Sequence[Ints], count: Ints | None) -> tuple[Ints, Ints] | None:
-    """Return the combinations of codes that occur, in order, and how often each does.
+def _combinations(
+    group: Ints, cells: Sequence[Codes], count: Ints | None
+) -> tuple[Ints, Codes, Ints] | None:
+    """Return the combinations of a group and cells that occur, in order, and how often each does.
 
-    The first has a line a column. They are sorted as numbers that say all there is; None where
-    these would be too large.
+    Their groups come first, then a line for each column of cells. They are sorted as numbers that
+    say all there is; None where these would be too large.
     """
     if count is not None and count.min(initial=0) < 0:
         return None
-    parts = [*columns, np.zeros(1, np.int64) if count is None else count]
+    parts = [group, *cells, np.zeros(1, np.int64) if count is None else count]
     bits = [int(part.max(initial=0)).bit_length() for part in parts]
     if sum(bits) > _BITS:
         return None
-    keys = np.zeros(len(columns[0]), np.int64)
+    keys = np.zeros(len(group), np.int64)
     for part, width in zip(parts, bits, strict=True):
         keys <<= width
         keys |= part
@@ -112,11 +121,11 @@ def _combinations(columns: Sequence[Ints], count: Ints | None) -> tuple[Ints, In
     if not is_first.all():
         begin = np.flatnonzero(is_first)
         combination, counts = combination[begin], np.add.reduceat(counts, begin)
-    found = np.empty((len(columns), len(combination)), np.int64)
-    for line, width in zip(found[::-1], reversed(bits[:-1]), strict=True):
-        np.bitwise_and(combination, (1 << width) - 1, out=line)
+    found = np.empty((len(cells), len(combination)), np.int32)
+    for line, width in zip(found[::-1], reversed(bits[1:-1]), strict=True):
+        np.bitwise_and(combination, (1 << width) - 1, out=line, casting="unsafe")
         combination >>= width
-    return found, counts
+    return combination, found, counts  # what is left are the groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +136,7 @@ class Held:
     """
 
     group: Ints
-    cell: Ints
+    cell: Codes
     weight: Reals
 
 
@@ -220,7 +229,8 @@ class _Reader:
         dense = len(ids) and ids.min() == 1 and ids.max() <= len(ids)
         if not dense or not np.bincount(ids)[1:].all():
             raise ReleaseDamaged(f"table '{table}': group ids do not run from 1 without a gap")
-        return ids - 1
+        ids -= 1
+        return ids
 
     def count(self, table: str) -> Ints:
         """Return how many records each row stands for."""
@@ -228,14 +238,14 @@ class _Reader:
         counted = "count" in content.column_names
         return _numbers(content, "count") if counted else np.ones(content.num_rows, np.int64)
 
-    def cells(self, table: str, name: str) -> Ints:
+    def cells(self, table: str, name: str) -> Codes:
         """Return the distinct cell of each row; those in buckets tell nothing of their row."""
         content = self._release.tables[table]
         codes = self._codes(table, name)
         column = name + RESERVED_SUFFIX
         if column in content.column_names:
             told = content[column].is_null().to_numpy()
-            codes = np.where(told, codes, len(self.published[name].cells) + 1)
+            codes = np.where(told, codes, np.int32(len(self.published[name].cells) + 1))
         return codes
 
     def held(self, name: str) -> Held:
@@ -251,23 +261,23 @@ class _Reader:
             bucket = _numbers(content.filter(pa.array(hidden)), column)
             return _through(group[hidden], bucket, codes[hidden])
         count = self.count(table)
-        found = _combinations([group, codes], count)
+        found = _combinations(group, [codes], count)
         if found is None:
             return Held(*summed(group, codes, count.astype(np.float64)))
-        (group, codes), count = found
+        group, (codes,), count = found
         return Held(group, codes, count.astype(np.float64))
 
-    def _codes(self, table: str, name: str) -> Ints:
+    def _codes(self, table: str, name: str) -> Codes:
         kept = self._columns
         found = (
             distinct(self._release.tables[table][name], name) if kept is None else kept[table][name]
         )
         entry, hierarchies = self._release.manifest.attribute(name), self._release.hierarchies
         self.published[name] = Published(entry, hierarchies.get(name), found.values)
-        return found.codes.astype(np.int64)
+        return found.codes
 
 
-def _through(group: Ints, bucket: Ints, cell: Ints) -> Held:
+def _through(group: Ints, bucket: Ints, cell: Codes) -> Held:
     """Return the cells of groups whose rows each have one cell of their bucket, nobody knows which.
 
     A bucket's cells are dealt to its rows at random, so each row has each with its share.
@@ -282,7 +292,7 @@ def _through(group: Ints, bucket: Ints, cell: Ints) -> Held:
     return Held(*summed(groups[pair], cells[place], weight))
 
 
-def summed(one: Ints, other: Ints, weight: Reals) -> tuple[Ints, Ints, Reals]:
+def summed(one: Ints, other: Numbers, weight: Reals) -> tuple[Ints, Numbers, Reals]:
     """Return the pairs that occur, in order, with their summed weights."""
     order = sorted_by([one, other])
     one, other = one[order], other[order]
@@ -294,7 +304,7 @@ def summed(one: Ints, other: Ints, weight: Reals) -> tuple[Ints, Ints, Reals]:
 
 
 def _numbers(table: pa.Table, name: str) -> Ints:
-    return np.asarray(table[name].combine_chunks().to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.array(one_array(table[name]).to_numpy(zero_copy_only=False), np.int64)
 
 
 def _names(release: Release, *roles: Role) -> list[str]:
