@@ -19,7 +19,7 @@ import pyarrow as pa
 from sfumato.attacks.controls import GIVEN, MADE, NONE, made_controls
 from sfumato.attacks.fit_kernels import add_shares
 from sfumato.attacks.fits import Fits, Fitter, joined, kinds_of
-from sfumato.attacks.given import given_controls, plain
+from sfumato.attacks.given import as_read, given_controls, plain
 from sfumato.attacks.kept_fits import MOST_KEPT, KeptFits
 from sfumato.attacks.memory import Memory
 from sfumato.attacks.nearest import NearestFitter, refuse_other_means
@@ -371,10 +371,12 @@ def gather(
     names = list(dict.fromkeys([*known, *secrets]))
     for name in names:
         read(original.slice(0, 0), name)
-    own = plain(original.select(names))
+    own = original.select(names)
     if controls is not None:
+        own = plain(own)
         others, who = given_controls(controls, own, known, rng), GIVEN
     else:
+        own = as_read(own)
         others, who = made_controls(own, known, sample, rng), MADE
     if not others.num_rows:
         who = NONE

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import ParameterError
+from sfumato.schema.chunks import one_array
 from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import is_text, value_type
 from sfumato.table.groups import packed
@@ -52,6 +53,34 @@ def plain(table: pa.Table) -> pa.Table:
     """Return a table whose columns have the plain types of their values: no dictionaries."""
     names = table.column_names
     return pa.table([table[name].cast(value_type(table[name].type)) for name in names], names=names)
+
+
+def as_read(table: pa.Table) -> pa.Table:
+    """Return a table as `plain` does, but for texts that are coded: their codes stay.
+
+    They are numbered as rows first have them, as if somebody had read the texts one by one.
+
+    >>> texts = pa.array(["b", "a", "b"]).dictionary_encode()
+    >>> coded = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1]), pa.array(["a", "b", "c"]))
+    >>> as_read(pa.table({"text": coded}))["text"].chunk(0).equals(texts.cast(
+    ...     pa.dictionary(pa.int64(), pa.string())))
+    True
+    """
+    columns = [_as_read(table[name]) for name in table.column_names]
+    return pa.table(columns, names=table.column_names)
+
+
+def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    own = value_type(column.type)
+    if not pa.types.is_dictionary(column.type) or not is_text(own):
+        return column.cast(own)
+    coded = one_array(column.unify_dictionaries())
+    used = pc.unique(coded.indices).drop_null()
+    number = np.zeros(len(coded.dictionary), coded.indices.type.to_pandas_dtype())
+    number[used.to_numpy()] = np.arange(len(used))
+    codes = pa.array(number).take(coded.indices)
+    texts = coded.dictionary.cast(own).take(used)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, texts)])
 
 
 def _comparable(column: pa.ChunkedArray, data: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -15,7 +15,7 @@ from sfumato.attacks.reach import MISSING, Reach
 from sfumato.attacks.view import Block, Held, View, summed
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import unknown_column
-from sfumato.schema.distinct import Distinct, distinct
+from sfumato.schema.distinct import Distinct, count_codes, distinct
 from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
@@ -179,9 +179,13 @@ def _values(held: Held, reach: Reach, ranks: Ints) -> tuple[Ints, Ints, Reals]:
     value = np.concatenate([value, np.full(len(missing), len(ranks))])
     order = np.argsort(cell, kind="stable")
     size = np.bincount(cell, minlength=reach.count)
-    if (size == 1).all() and (np.diff(value[order]) > 0).all():  # each is another one, in order
-        return held.group, value[order][held.cell], held.weight
     start = np.cumsum(size) - size
+    used = np.flatnonzero(count_codes(held.cell, reach.count))
+    if (size[used] == 1).all() and (np.diff(value[order][start[used]]) > 0).all():
+        # each is a value of its own, in the same order
+        own = np.zeros(reach.count, np.int64)
+        own[used] = value[order][start[used]]
+        return held.group, own[held.cell], held.weight
     of, place = spread(start[held.cell], start[held.cell] + size[held.cell])
     weight = held.weight[of] / size[held.cell[of]]
     return summed(held.group[of], value[order][place], weight)
