@@ -21,10 +21,10 @@ from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.definetti_kernels import Buckets, Shown, Stretches
 from sfumato.attacks.reach import Reach
 from sfumato.attacks.stage import Secret
-from sfumato.attacks.view import Block, Held, summed
+from sfumato.attacks.view import Block, Held, buckets_of, paired
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
-from sfumato.schema.distinct import distinct
-from sfumato.table.groups import BLOCK, packed, spread
+from sfumato.table.groups import BLOCK, counting_order, packed, spread
+from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -114,31 +114,37 @@ class Lessons:
     def _of_rows(cls, eyes: Adversary, secret: Secret) -> Lessons:
         """Return the buckets of the layout `local`, whose records say which they are in."""
         table, names = eyes.release.tables["records"], eyes.view.known
-        hidden = table[secret.name + RESERVED_SUFFIX].is_valid()
-        kept = hidden.to_numpy(zero_copy_only=False)
-        ids = (table[secret.name + RESERVED_SUFFIX].filter(hidden), table["group"].filter(hidden))
-        bucket, group = (each.to_numpy().astype(np.int64) - 1 for each in ids)
+        hidden, bucket = buckets_of(table, secret.name)
+        bucket -= 1
+        group = table["group"].to_numpy().astype(np.int64)[hidden] - 1
         cells = []
         for name in names:
-            found = distinct(table[name], name)
-            codes = found.codes.astype(np.int64)
+            found = eyes.columns["records"][name]
+            codes = found.codes
             if name + RESERVED_SUFFIX in table.column_names:
-                told = table[name + RESERVED_SUFFIX].is_null().to_numpy(zero_copy_only=False)
-                codes = np.where(told, codes, len(found.values) + 1)
-            cells.append(codes[kept])
-        key = packed([group, *cells])
-        _, first, of = np.unique(key, return_index=True, return_inverse=True)
-        combination, buckets, count = summed(of, bucket, np.ones(len(of)))
+                told = table[name + RESERVED_SUFFIX].is_null().to_numpy()
+                codes = np.where(told, codes, np.int32(len(found.values) + 1))
+            cells.append(codes[hidden])
+        order = sorted_by([group, *cells, bucket])
+        key, in_order = packed([group, *cells])[order], bucket[order]
+        # where a combination begins, and where an entry, which is one with a bucket
+        begins = _changes(key)
+        enters = np.flatnonzero(begins | _changes(in_order))
+        begin = np.flatnonzero(begins)
+        first = order[begin]
         rows = np.stack([codes[first] for codes in cells]).T
-        block = Block(names, group[first], rows, np.bincount(of))
-        entries = np.searchsorted(combination, np.arange(len(first) + 1))
-        secrets = distinct(table[secret.name], secret.name).codes.astype(np.int64)[kept]
-        held = Held(*summed(bucket, secrets, np.ones(len(bucket))))
+        block = Block(names, group[first], rows, np.diff(begin, append=len(order)))
+        buckets, count = in_order[enters], np.diff(enters, append=len(order)).astype(np.float64)
+        combination = np.cumsum(begins)[enters] - 1
+        entries = np.append(np.flatnonzero(begins[enters]), len(enters))
+        secrets = eyes.columns["records"][secret.name].codes[hidden]
+        held = Held(*paired(bucket, secrets))
         # the same secret as of groups, if those were the buckets
         view = replace(eyes.view, groups=int(bucket.max()) + 1, held={secret.name: held})
         told = Secret.of(secret.name, [replace(eyes.side, view=view)]).sides[0]
-        order = np.argsort(buckets, kind="stable")
-        start = np.searchsorted(buckets[order], np.arange(len(told.start)))
+        sizes = np.bincount(buckets, minlength=len(told.start) - 1)
+        order = counting_order(buckets.astype(np.int32), len(sizes))
+        start = np.append(0, np.cumsum(sizes))
         lists = Buckets(
             *(buckets, combination, count, order, start[np.newaxis]),
             *(told.start, told.value, told.weight),
@@ -189,6 +195,13 @@ def _group_starts(eyes: Adversary, blocks: Sequence[Block]) -> Ints:
     before = np.cumsum([0, *(len(block.group) for block in blocks)])
     starts = [np.searchsorted(block.group, edges) for block in blocks]
     return np.asarray(np.stack(starts) + before[:-1, np.newaxis])
+
+
+def _changes(values: Ints) -> npt.NDArray[np.bool_]:
+    """Return whether each value is another one than the last, which the first is."""
+    found = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=found[1:])
+    return found
 
 
 def _distinct(numbers: Ints, count: int) -> Ints:

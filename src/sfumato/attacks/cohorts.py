@@ -10,10 +10,9 @@ import numpy.typing as npt
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.stage import Secret
-from sfumato.attacks.view import summed
+from sfumato.attacks.view import buckets_of, paired
 from sfumato.release.cells import Exact, parse
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import distinct
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import to_texts
 
@@ -65,8 +64,8 @@ def cohorts_of(eyes: Eyes, secret: Secret) -> Cohorts:
         whole = np.rint(sizes).astype(np.int64)
         return Cohorts(whole, start, every, share, group, told.value, told.weight)
     groups, buckets, codes = bucket
-    of, value, count = summed(buckets, codes, np.ones(len(codes)))
-    in_group, cohort, rows_ = summed(groups, buckets, np.ones(len(codes)))
+    of, value, count = paired(buckets, codes)
+    in_group, cohort, rows_ = paired(groups, buckets)
     start = np.searchsorted(in_group, np.arange(len(told.start)))
     share = rows_ / np.bincount(in_group, rows_)[in_group]
     sizes = np.bincount(buckets)
@@ -79,12 +78,12 @@ def _buckets(eyes: Adversary, name: str) -> tuple[Ints, Ints, Ints] | None:
     Values that are not exact cannot be told apart from here and count as one each.
     """
     tables = eyes.release.manifest.tables
-    table = eyes.release.tables[next(t.name for t in tables if name in t.attributes)]
-    column = name + RESERVED_SUFFIX
-    if column not in table.column_names:
+    entry = next(each for each in tables if name in each.attributes)
+    table = eyes.release.tables[entry.name]
+    if name + RESERVED_SUFFIX not in table.column_names:
         return None
-    kept = table.filter(table[column].is_valid())
-    found = distinct(kept[name], name)
+    hidden, bucket = buckets_of(table, name)
+    found = eyes.columns[entry.name][name]
     texts = {text: at for at, text in enumerate(eyes.secret(name).texts)}
     cells = to_texts(found.values).to_pylist()
     if is_text(found.values.type):
@@ -92,5 +91,5 @@ def _buckets(eyes: Adversary, name: str) -> tuple[Ints, Ints, Ints] | None:
         cells = [cell.text if isinstance(cell, Exact) else None for cell in parsed]
     last = len(texts)
     place = np.array([*(texts.get(cell, last) for cell in cells), last], np.int64)
-    group, bucket = (kept[each].to_numpy().astype(np.int64) - 1 for each in ("group", column))
-    return group, bucket, place[found.codes]
+    group = table["group"].to_numpy().astype(np.int64)
+    return group[hidden] - 1, bucket - 1, place[found.codes[hidden]]

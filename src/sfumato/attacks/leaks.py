@@ -220,22 +220,19 @@ def _of_units(
     own: OwnRows, table: str, names: Sequence[str], unit: Ints, count: int
 ) -> list[Reals | Ints]:
     """Return means of the values, and of their texts' order, of the rows of each unit, or numbers
-    in the order of these."""
+    in the order of these; rows whose unit is `count` are in none."""
     found: list[Reals | Ints] = []
-    inside = unit < count
-    all_inside = bool(inside.all())
-    sizes = np.bincount(unit, minlength=count) if all_inside else None
+    sizes = np.bincount(unit, minlength=count)[:count]
     for name in names:
         if not own.has(name):
             continue
         column = own.column(table, name)
         for each in (column.middles, column.cells.astype(np.float64)):
             unknown = np.isnan(each)
-            if all_inside and not unknown.any():
-                found.append(_means(unit, each, count, sizes))
+            if unknown.any():
+                found.append(_means(unit[~unknown], each[~unknown], count))
             else:
-                known = inside & ~unknown
-                found.append(_means(unit[known], each[known], count))
+                found.append(_means(unit, each, count, sizes))
     return found
 
 
@@ -251,8 +248,8 @@ def _means(
 ) -> Reals | Ints:
     """Return the mean of each unit, of these `sizes` if they are known, or numbers in the order of
     the means; NaN where a unit has no value."""
-    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count).astype(np.float64)
-    size = np.bincount(unit, minlength=count) if sizes is None else sizes
+    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count)[:count]
+    size = np.bincount(unit, minlength=count)[:count] if sizes is None else sizes
     if not size.all():
         return np.where(size > 0, total / np.maximum(size, 1), np.nan)
     numbers = numbered_means(total, size)

@@ -30,6 +30,7 @@ from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 Reals = npt.NDArray[np.float64]
 Numbers = TypeVar("Numbers", bound=npt.NDArray[np.integer[Any]])
 
@@ -92,7 +93,7 @@ class Block:
 
 
 def _combinations(
-    group: Ints, cells: Sequence[Codes], count: Ints | None
+    group: Ints, cells: Sequence[npt.NDArray[np.integer[Any]]], count: Ints | None
 ) -> tuple[Ints, Codes, Ints] | None:
     """Return the combinations of a group and cells that occur, in order, and how often each does.
 
@@ -225,7 +226,7 @@ class _Reader:
 
     def group(self, table: str) -> Ints:
         """Return the group of each row, from 0 on."""
-        ids = _numbers(self._release.tables[table], "group")
+        ids = _numbers(self._release.tables[table]["group"])
         dense = len(ids) and ids.min() == 1 and ids.max() <= len(ids)
         if not dense or not np.bincount(ids)[1:].all():
             raise ReleaseDamaged(f"table '{table}': group ids do not run from 1 without a gap")
@@ -236,7 +237,7 @@ class _Reader:
         """Return how many records each row stands for."""
         content = self._release.tables[table]
         counted = "count" in content.column_names
-        return _numbers(content, "count") if counted else np.ones(content.num_rows, np.int64)
+        return _numbers(content["count"]) if counted else np.ones(content.num_rows, np.int64)
 
     def cells(self, table: str, name: str) -> Codes:
         """Return the distinct cell of each row; those in buckets tell nothing of their row."""
@@ -253,12 +254,10 @@ class _Reader:
         table = next(t.name for t in self._release.manifest.tables if name in t.attributes)
         content = self._release.tables[table]
         group, codes = self.group(table), self._codes(table, name)
-        column = name + RESERVED_SUFFIX
-        if column in content.column_names:
+        if name + RESERVED_SUFFIX in content.column_names:
             # a person of the group has the values of the bucket that their row is in; who is in
             # none has no secret here
-            hidden = content[column].is_valid().to_numpy()
-            bucket = _numbers(content.filter(pa.array(hidden)), column)
+            hidden, bucket = buckets_of(content, name)
             return _through(group[hidden], bucket, codes[hidden])
         count = self.count(table)
         found = _combinations(group, [codes], count)
@@ -282,14 +281,37 @@ def _through(group: Ints, bucket: Ints, cell: Codes) -> Held:
 
     A bucket's cells are dealt to its rows at random, so each row has each with its share.
     """
-    one = np.ones(len(group))
-    groups, buckets, rows = summed(group, bucket, one)
-    of, cells, count = summed(bucket, cell, one)
+    groups, buckets, rows = paired(group, bucket)
+    of, cells, count = paired(bucket, cell)
     sizes = np.bincount(bucket)
     start = np.searchsorted(of, np.arange(len(sizes) + 1))
     pair, place = spread(start[buckets], start[buckets + 1])
     weight = rows[pair] * count[place] / sizes[buckets[pair]]
     return Held(*summed(groups[pair], cells[place], weight))
+
+
+def buckets_of(table: pa.Table, name: str) -> tuple[Bools | slice, Ints]:
+    """Return which rows of a table have an attribute's cell in a bucket, and these buckets."""
+    ids = table[name + RESERVED_SUFFIX]
+    if not ids.null_count:
+        return slice(None), _numbers(ids)
+    hidden = ids.is_valid()
+    return np.asarray(hidden.to_numpy()), _numbers(ids.filter(hidden))
+
+
+def paired(one: Ints, other: npt.NDArray[np.integer[Any]]) -> tuple[Ints, Codes, Reals]:
+    """Return the pairs that occur, in order, and how often each does.
+
+    >>> [each.tolist() for each in paired(np.array([1, 0, 1]), np.array([2, 9, 2]))]
+    [[0, 1], [9, 2], [1.0, 2.0]]
+    """
+    found = None
+    if min(one.min(initial=0), other.min(initial=0)) >= 0:
+        found = _combinations(one, [other], None)
+    if found is None:
+        return summed(one, other.astype(np.int32), np.ones(len(one)))
+    one, (codes,), counts = found
+    return one, codes, counts.astype(np.float64)
 
 
 def summed(one: Ints, other: Numbers, weight: Reals) -> tuple[Ints, Numbers, Reals]:
@@ -303,8 +325,8 @@ def summed(one: Ints, other: Numbers, weight: Reals) -> tuple[Ints, Numbers, Rea
     return one[begins], other[begins], np.asarray(sums, np.float64)
 
 
-def _numbers(table: pa.Table, name: str) -> Ints:
-    return np.array(one_array(table[name]).to_numpy(zero_copy_only=False), np.int64)
+def _numbers(column: pa.ChunkedArray) -> Ints:
+    return np.array(one_array(column).to_numpy(zero_copy_only=False), np.int64)
 
 
 def _names(release: Release, *roles: Role) -> list[str]:
