@@ -23,7 +23,14 @@ from cryptography.hazmat.primitives.ciphers import algorithms
 from sfumato.cli.app import run
 from sfumato.errors import place_of
 from sfumato.methods import METHODS
-from sfumato.randomness import MINIMUM_SEED_BYTES, Randomness, random_words, repeatable, split
+from sfumato.randomness import (
+    MINIMUM_SEED_BYTES,
+    Randomness,
+    random_shares,
+    random_words,
+    repeatable,
+    split,
+)
 from sfumato.schema import Schema
 
 ONCE_IN = 10**6
@@ -197,6 +204,19 @@ def test_words_where_openssl_has_no_chacha20(monkeypatch):
 def test_words_of_another_generator_are_its_own():
     one, other = (repeatable(3) for _ in range(2))
     assert (random_words(one, 5_000) == other.integers(0, 1 << 32, 5_000, np.uint32)).all()
+
+
+@pytest.mark.parametrize("before", [0, 1, 15, 16, 17])
+@pytest.mark.parametrize("count", [0, 1, 511, 512, 513, 70_007])
+@pytest.mark.parametrize("make", [lambda: key(1).generator("x"), lambda: repeatable(3)])
+def test_shares_are_those_of_the_generator(make, before, count):
+    one, other = make(), make()
+    for each in (one, other):
+        each.integers(0, 1 << 32, before, np.uint32)
+    found = random_shares(one, count)
+    assert found.dtype == np.float64
+    assert found.tolist() == other.random(count).tolist()
+    assert one.permutation(50).tolist() == other.permutation(50).tolist()
 
 
 @pytest.mark.parametrize("drawn", [[(16 << 32) - 2_000, 0], [48, 1]])

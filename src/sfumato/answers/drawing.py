@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sfumato.answers.choices import MISSING, Choices
 from sfumato.answers.number_line import NumberLine, Ticks
+from sfumato.randomness import random_shares
 from sfumato.schema.kinds import is_text
 
 Ints = npt.NDArray[np.int64]
@@ -67,7 +68,7 @@ def _numbers(
         # along the numbers, not along the floats that there are; a missing one has no weight there
         both = choices.low.astype(np.int64), choices.high.astype(np.int64)
         low, high = (line.positions(ticks)[slots] for ticks in both)
-        share = rng.random(len(slots))
+        share = random_shares(rng, len(slots))
         reals = np.clip(low * (1.0 - share) + high * share, low, high)
         narrow = pa.array(reals.astype(line.dtype.to_pandas_dtype()))
         return narrow, np.zeros(len(slots), np.bool_)

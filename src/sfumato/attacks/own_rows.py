@@ -20,6 +20,7 @@ from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING, Reach
 from sfumato.attacks.stage import ByCode
 from sfumato.attacks.targets import draw
+from sfumato.randomness import random_shares
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import DistinctColumns, count_codes
@@ -150,7 +151,7 @@ class OwnRows:
         Cells in buckets say nothing of their row.
         """
         of_row = self.groups(table)
-        drawn = self.rng.random(len(of_row))
+        drawn = random_shares(self.rng, len(of_row))
         asked = np.zeros(int(of_row.max(initial=-1)) + 1, np.bool_)
         asked[self.group] = True
         order = np.flatnonzero(asked[of_row])
@@ -162,7 +163,7 @@ class OwnRows:
         # a group of thousands tells little of its rows: look at some of them
         pair, place = spread(first, np.minimum(last, first + _MOST))
         row = order[place]
-        score = self.rng.random(len(pair))
+        score = random_shares(self.rng, len(pair))
         for name in names:
             column = self.column(table, name)
             told = column.covers(row, self.person[pair])
@@ -181,6 +182,7 @@ class OwnRows:
 
 
 _MOST = 256
+_NEARLY = 0.999  # what draws between equals leave at least of a weight
 _DRAWN = 1 << 18  # numbers at a time, which stay in the cache
 
 
@@ -192,7 +194,9 @@ def _drawn_group(fits: Fits, kind: Ints, rng: np.random.Generator) -> Ints:
     at, done = 0, 0
     while at < len(kind):
         stop = max(int(np.searchsorted(ends, done + _DRAWN, "right")), at + 1)
-        drawn = rng.uniform(0.999, 1.0, int(ends[stop - 1]) - done)
+        drawn = random_shares(rng, int(ends[stop - 1]) - done)
+        drawn *= 1.0 - _NEARLY
+        drawn += _NEARLY
         take_largest(kind[at:stop], fits.start, fits.group, fits.weight, drawn, found[at:stop])
         at, done = stop, int(ends[stop - 1])
     return found

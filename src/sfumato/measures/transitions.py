@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.randomness import random_shares
 
 Matrix = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float64]
@@ -205,7 +206,7 @@ def drawn(matrix: Matrix, codes: Codes | Ints, rng: np.random.Generator) -> Code
     ends[np.arange(matrix.shape[1]) >= last[:, None]] = 1.0
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(matrix) + 1))
-    chances = rng.random(len(codes))
+    chances = random_shares(rng, len(codes))
     found = np.empty(len(codes), np.int32)
     for code in range(len(matrix)):
         own = order[starts[code] : starts[code + 1]]

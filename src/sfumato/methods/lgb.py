@@ -25,7 +25,7 @@ from sfumato.models.counting import column_total
 from sfumato.models.model import one_of
 from sfumato.publish.assemble import assemble
 from sfumato.publish.local_records import Bucketed, local_records
-from sfumato.randomness import Randomness
+from sfumato.randomness import Randomness, random_shares
 from sfumato.release import Release
 from sfumato.rows.local_buckets import close_buckets, unique_buckets
 from sfumato.rows.local_groups import local_groups
@@ -200,7 +200,7 @@ def _flags(table: Table, randomness: Randomness) -> dict[str, Bools]:
             flags[column.name] = table.flags[column.name]
         else:
             rng = randomness.generator(f"flags of {column.name}")
-            flags[column.name] = rng.random(table.rows) < density
+            flags[column.name] = random_shares(rng, table.rows) < density
     return flags
 
 
