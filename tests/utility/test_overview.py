@@ -108,6 +108,25 @@ def test_numbers_are_counted_by_ten_intervals_and_correlated():
     assert margin(Rows(original, rows), ["x", "y"]).correlation[1] < pair.correlation[0]
 
 
+@pytest.mark.parametrize("size", [1.0, 1e80, 1e-80])
+def test_correlations_of_few_pairs_are_those_of_rows(size):
+    rng = repeatable(5)
+    x = rng.integers(0, 9, 3_000)
+    data = pa.table({"x": x * size, "y": (x + rng.integers(0, 3, 3_000)) * size})
+    original = encode(data, Schema.of(x="quasi-identifier", y="sensitive"))
+    found = margin(Rows(original, data), ["x", "y"]).correlation
+    assert found == pytest.approx((np.corrcoef(data["x"], data["y"])[0, 1],) * 2, rel=1e-12)
+
+
+def test_no_correlation_is_beyond_one():
+    for seed in range(60):
+        x = repeatable(seed).integers(0, 7, 3_000)
+        data = pa.table({"x": x, "y": np.round(x * (0.1, 0.7, 3, -1.3)[seed % 4], 6)})
+        original = encode(data, Schema.of(x="quasi-identifier", y="sensitive"))
+        for found in margin(Rows(original, data), ["x", "y"]).correlation:
+            assert 1 - 1e-12 <= abs(found) <= 1
+
+
 def test_rare_values_are_taken_together():
     names = pa.table({"name": [f"n{i % 400}" for i in range(1_000)], "x": [1] * 1_000})
     original = encode(names, Schema.of(name="quasi-identifier", x="sensitive"))

@@ -290,7 +290,8 @@ def _pearson(one: Reals, other: Reals, weights: Reals | None) -> float | None:
     if weights is None:
         return float(np.corrcoef(one, other)[0, 1])
     (a, both), (_, b) = np.cov(one, other, aweights=weights)
-    return float(both / np.sqrt(a * b))
+    # one after the other: a product of large variances is beyond all numbers
+    return float(np.clip(both / np.sqrt(a) / np.sqrt(b), -1.0, 1.0))
 
 
 def _varies(numbers: Reals) -> bool:
