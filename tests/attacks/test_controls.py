@@ -59,6 +59,12 @@ def test_made_people_have_the_margins_and_pairs_of_the_data() -> None:
     assert np.mean(same) < 0.95
 
 
+@pytest.mark.parametrize("rows", [0, 2, 3, 50])
+def test_where_nothing_is_known_nobody_is_made_up(rows):
+    data = pa.table({"ill": ["yes"] * rows})
+    assert made_controls(data, [], 9, repeatable(1)).num_rows == 0
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 def test_few_rows_make_few_people(rows: int) -> None:
     data = skewed(1, rows)
