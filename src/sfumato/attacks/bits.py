@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from sfumato.attacks.view import Block
 from sfumato.table.groups import packed
 
 Ints = npt.NDArray[np.int64]
+Width = TypeVar("Width", bound=np.integer[Any])
 Bools = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.uint8]
 
@@ -59,7 +61,7 @@ def overlapping_groups(
             mine, theirs = block.project(names), opposite.project(names)
             kinds, of_row = _distinct(mine.cells)
 
-            def meet(name: str, own: Ints, cells: Ints) -> Bools:
+            def meet(name: str, own: Any, cells: Any) -> Bools:
                 return overlaps(one_reaches[name].take(own), reaches[name].take(cells))
 
             rows = _groups_with(theirs, groups, kinds, meet)[of_row]
@@ -87,7 +89,10 @@ def set_places(bits: Bits) -> tuple[Ints, Ints]:
 
 
 def _groups_with(
-    block: Block, groups: int, kinds: Ints, meet: Callable[[str, Ints, Ints], Bools]
+    block: Block,
+    groups: int,
+    kinds: npt.NDArray[np.integer[Any]],
+    meet: Callable[[str, Any, Any], Bools],
 ) -> Bits:
     """Return the groups with a combination that each kind meets in all attributes.
 
@@ -120,7 +125,7 @@ def _groups_with(
     return np.concatenate(found)
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+def _distinct(rows: npt.NDArray[Width]) -> tuple[npt.NDArray[Width], Ints]:
     """Return the distinct rows, and which of them each row is."""
     _, first, at = np.unique(
         packed(list((rows - MISSING).T)), return_index=True, return_inverse=True

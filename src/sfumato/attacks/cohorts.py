@@ -64,11 +64,12 @@ def cohorts_of(eyes: Eyes, secret: Secret) -> Cohorts:
         whole = np.rint(sizes).astype(np.int64)
         return Cohorts(whole, start, every, share, group, told.value, told.weight)
     groups, buckets, codes = bucket
-    of, value, count = paired(buckets, codes)
-    in_group, cohort, rows_ = paired(groups, buckets)
+    of, values, count = paired(buckets, codes)
+    in_group, cohorts, rows_ = paired(groups, buckets)
     start = np.searchsorted(in_group, np.arange(len(told.start)))
     share = rows_ / np.bincount(in_group, rows_)[in_group]
     sizes = np.bincount(buckets)
+    value, cohort = (each.astype(np.int64) for each in (values, cohorts))
     return Cohorts(sizes, start, cohort, share, of, value, count)
 
 

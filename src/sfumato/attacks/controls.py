@@ -49,7 +49,9 @@ def made_controls(
     chosen = np.sort(rng.choice(rows, _LOOKED_AT, replace=False)) if rows > _LOOKED_AT else None
     table = original if chosen is None else original.take(pa.array(chosen))
     count = min(count, rows) if rows >= 3 and known else 0
-    classes = np.array([_classes(table, name) for name in known]).reshape(len(known), table.num_rows)
+    classes = np.array([_classes(table, name) for name in known]).reshape(
+        len(known), table.num_rows
+    )
     parents, known_of = _crossed(classes, count, rng)
     secret = _alike(classes, known_of, parents, rng)
     source = dict(zip(known, known_of, strict=True))

@@ -248,7 +248,8 @@ def _means(
 ) -> Reals | Ints:
     """Return the mean of each unit, of these `sizes` if they are known, or numbers in the order of
     the means; NaN where a unit has no value."""
-    total = np.bincount(unit, np.asarray(values, np.float64), minlength=count)[:count]
+    sums = np.bincount(unit, np.asarray(values, np.float64), minlength=count)
+    total = sums[:count].astype(np.float64, copy=False)
     size = np.bincount(unit, minlength=count)[:count] if sizes is None else sizes
     if not size.all():
         return np.where(size > 0, total / np.maximum(size, 1), np.nan)

@@ -24,7 +24,7 @@ from sfumato.attacks.memory import Memory
 from sfumato.attacks.set_kernels import Weights, add_sets, norm_sets, sums_of
 from sfumato.attacks.set_people import columns_of, places
 from sfumato.attacks.set_weights import Held, factors, in_shares, room
-from sfumato.attacks.stage import Candidates, Secret, parts
+from sfumato.attacks.stage import ByCode, Candidates, Secret, parts
 from sfumato.attacks.targets import draw
 from sfumato.errors import ParameterError
 from sfumato.release import Release
@@ -146,7 +146,7 @@ class SetAdversary:
         named = [text for text in texts if text is not None]
         empty = np.zeros(0, np.int64)
         # a value outside of the domain counts as missing
-        truth = np.append(self._order(name), len(named))[self.places[name]]
+        truth = ByCode(np.append(self._order(name), len(named)), self.places[name])
         told = Candidates(empty, empty, np.zeros(0), truth)
         return Secret(name, named, self.axes[name].values.type, [told])
 

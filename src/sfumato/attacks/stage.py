@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,6 @@ from sfumato.schema.distinct import Distinct, count_codes, distinct
 from sfumato.table.groups import spread
 
 Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -37,7 +37,7 @@ class ByCode:
     """
 
     numbers: Ints
-    codes: Codes
+    codes: npt.NDArray[np.integer[Any]]
 
     def __getitem__(self, rows: Ints | slice) -> Ints:
         """Return the numbers of some rows."""

@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Reals = npt.NDArray[np.float64]
-Numbers = TypeVar("Numbers", bound=npt.NDArray[np.integer[Any]])
+Width = TypeVar("Width", bound=np.integer[Any])
 
 _BITS = 63  # of a number; its sign is not used
 
@@ -65,7 +65,7 @@ class Block:
         if found is not None:
             group, combinations, counts = found
             return cls(tuple(names), group, combinations.T, counts)
-        columns = [group, *cells]
+        columns: list[npt.NDArray[np.integer[Any]]] = [group, *cells]
         keys, order = packed(columns), sorted_by(columns)
         begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
         first = order[begin]
@@ -314,7 +314,9 @@ def paired(one: Ints, other: npt.NDArray[np.integer[Any]]) -> tuple[Ints, Codes,
     return one, codes, counts.astype(np.float64)
 
 
-def summed(one: Ints, other: Numbers, weight: Reals) -> tuple[Ints, Numbers, Reals]:
+def summed(
+    one: Ints, other: npt.NDArray[Width], weight: Reals
+) -> tuple[Ints, npt.NDArray[Width], Reals]:
     """Return the pairs that occur, in order, with their summed weights."""
     order = sorted_by([one, other])
     one, other = one[order], other[order]

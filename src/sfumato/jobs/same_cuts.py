@@ -241,7 +241,7 @@ def _groups_of(view: View, rows: pa.Table, rng: np.random.Generator) -> Ints:
     """Return every row's group in the earlier release, NOWHERE where it has no place."""
     (block,) = view.blocks
     side = set_stage([view], [rows])[0]
-    first, kind = kinds_of([side.people[name] for name in block.names])
+    first, kind = kinds_of([side.people[name][:] for name in block.names])
     cells = {
         name: Cells(
             _codes_of_groups(block, name), side.reaches[name], _is_line(view.published[name])
@@ -254,7 +254,7 @@ def _groups_of(view: View, rows: pa.Table, rng: np.random.Generator) -> Ints:
 
 def _codes_of_groups(block: Block, name: str) -> Ints:
     """Return the cell of every group, of which all rows have the same."""
-    return block.cells[:, block.names.index(name)]
+    return block.cells[:, block.names.index(name)].astype(np.int64)
 
 
 def _is_line(published: Published) -> bool:
