@@ -17,6 +17,7 @@ from sfumato.measures.set_randomization import Masses, Randomization
 from sfumato.models import GroupStatistics, Histogram, Total
 from sfumato.release.transitions import Transition
 from sfumato.schema.attribute import Kind
+from sfumato.schema.distinct import looked_up
 from sfumato.schema.text import to_texts
 
 Ints = npt.NDArray[np.int64]
@@ -39,11 +40,17 @@ class SensitiveValues:
 
     @classmethod
     def count(
-        cls, domain: Domain, values: pa.Array, groups: Ints, codes: Codes, counts: Ints, total: int
+        cls,
+        domain: Domain,
+        values: pa.Array,
+        groups: Codes,
+        codes: Codes,
+        counts: Codes,
+        total: int,
     ) -> SensitiveValues:
         """Return the values in order with their counts in `total` groups; codes as in `values`."""
         order = _order(domain, values)
-        arranged = _ranks(order).astype(np.int32)[codes]
+        arranged = looked_up(_ranks(order).astype(np.int32), codes)
         histogram = Histogram.count(groups, arranged, counts, total, len(values))
         return cls(domain, values.take(pa.array(order)), histogram)
 

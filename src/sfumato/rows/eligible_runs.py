@@ -26,16 +26,19 @@ Ints = npt.NDArray[np.int64]
 
 _FEW = 32  # rows of a group, each of which is compared with every other
 _SHORT = 64  # rows of a run that are counted again rather than kept
+_ONE = np.ones(1, np.int64)
 
 
 class Values(NamedTuple):
     """The sensitive values of rows; those of all attributes are numbered in one go, 0 missing.
 
-    `of_row[a, i]` is the value of row i on attribute a, `attribute[v]` whose value v is.
+    `of_row[a, i]` is the value of row i on attribute a, `attribute[v]` whose value v is. Where each
+    row stands for several that are alike, `alike` has how many; else a single 1, for all.
     """
 
     of_row: Codes
     attribute: Codes
+    alike: Ints = _ONE
 
 
 class Counter(NamedTuple):
@@ -231,6 +234,8 @@ def join_runs(
     than l rows, which most are, cannot be eligible, and are counted only with what they join.
     """
     runs = len(starts)
+    # a row that stands for several may be enough
+    fewest = l if len(values.alike) == 1 else 1
     done = 0
     pile.bottom[0] = 0
     side = 0  # where the run at hand is counted
@@ -242,7 +247,7 @@ def join_runs(
         stop = starts[run] if run < runs else end
         is_counted = False
         while True:
-            if stop - first >= l:
+            if stop - first >= fewest:
                 if not is_counted:
                     count_rows(values, first, stop, counter, side)
                     is_counted = True
@@ -328,6 +333,7 @@ def count_rows(values: Values, start: int, stop: int, counter: Counter, side: in
     """Add the values of some rows to the counts of a side."""
     counts, found = counter.counts, counter.found
     length = counter.length[side]
+    step = 0 if len(values.alike) == 1 else 1
     for attribute in range(len(values.of_row)):
         # what every row changes is kept at hand
         known, largest = counter.known[side, attribute], counter.largest[side, attribute]
@@ -335,12 +341,13 @@ def count_rows(values: Values, start: int, stop: int, counter: Counter, side: in
             value = values.of_row[attribute, row]
             if value == 0:
                 continue
-            often = counts[side, value] + 1
-            if often == 1:
+            rows = values.alike[row * step]
+            often = counts[side, value] + rows
+            if often == rows:
                 found[side, length] = value
                 length += 1
             counts[side, value] = often
-            known += 1
+            known += rows
             largest = max(largest, often)
         counter.known[side, attribute], counter.largest[side, attribute] = known, largest
     counter.length[side] = length
