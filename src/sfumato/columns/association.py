@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sfumato.measures.association import phi_squared
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column
+from sfumato.table.kinds import Kinds
 from sfumato.table.whole import Ints, Whole
 
 INTERVALS = 10
@@ -42,8 +43,10 @@ def association(
     into ten intervals of equal width first. Each row counts once, or as often as `alike` says.
     """
     if whole is None:
+        kinds = Kinds.of(columns) if alike is None else None
+        shown, alike = (columns, alike) if kinds is None else (kinds.columns, kinds.counts)
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            codes = dict(zip(map(id, columns), threads.map(coarse_codes, columns), strict=True))
+            codes = dict(zip(map(id, columns), threads.map(coarse_codes, shown), strict=True))
         return lambda one, other: phi_squared(codes[id(one)], codes[id(other)], alike)
     counts = whole
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.models.statistics import GroupStatistics, Histogram, Ints, Total
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column, Groups, Table
 from sfumato.table.whole import Whole
 
+Numbers = npt.NDArray[np.integer[Any]]
+
 
 def group_statistics(
-    table: Table, groups: Groups, attributes: Iterable[str], repeats: Ints | None = None
+    table: Table, groups: Groups, attributes: Iterable[str], repeats: Numbers | None = None
 ) -> GroupStatistics:
     """Return the sizes of the groups, in units, and the histograms of the attributes."""
     return GroupStatistics(

@@ -128,7 +128,7 @@ class GroupStatistics:
 
     sizes: Ints
     histograms: Mapping[str, Histogram]
-    repeats: Ints | None = None
+    repeats: npt.NDArray[np.integer[Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

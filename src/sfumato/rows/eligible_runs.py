@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -93,12 +93,12 @@ def numbered(parts: Sequence[tuple[Codes, int]]) -> Values:
     return Values(of_row, np.concatenate(attribute))
 
 
-def largest_counts(values: Values, groups: Groups) -> Ints:
+def largest_counts(values: Values, groups: Groups) -> Codes:
     """Return how many rows of each group share its commonest value, by attribute."""
     return counts_by_group(values, groups)[0]
 
 
-def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
+def counts_by_group(values: Values, groups: Groups) -> tuple[Codes, Codes]:
     """Return how many rows of each group share its commonest value, and how many have one.
 
     Both are by attribute.
@@ -106,11 +106,12 @@ def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
     return counts_of_members(values, groups.order, groups.offsets)
 
 
-def counts_of_members(values: Values, rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+def counts_of_members(values: Values, rows: Ints, offsets: Ints) -> tuple[Codes, Codes]:
     """Return the same as `counts_by_group` of groups whose rows stand one after the other."""
     count = len(offsets) - 1
     widest = int(np.diff(offsets).max(initial=0))
-    largest, known = np.zeros((2, len(values.of_row), count), np.int64)
+    # as narrow as rows can be numbered: of many groups, most of the work is memory
+    largest, known = np.zeros((2, len(values.of_row), count), np.int32)
     # all of a row side by side: it is fetched from somewhere else, once
     if len(rows) < len(values.of_row[0]):
         shown, rows = np.ascontiguousarray(values.of_row[:, rows].T), np.arange(len(rows))
@@ -136,8 +137,8 @@ def _count_groups(
     offsets: Ints,
     counts: Ints,
     held: Codes,
-    largest: Ints,
-    known: Ints,
+    largest: Codes,
+    known: Codes,
 ) -> None:
     for group in range(len(offsets) - 1):
         start, size = offsets[group], offsets[group + 1] - offsets[group]
@@ -177,9 +178,14 @@ def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None
         refuse_counts(column, most, rows, l)
 
 
-def refuse_counts(column: Column, largest: Ints, known: Ints, l: int) -> None:  # noqa: E741
+def refuse_counts(
+    column: Column,
+    largest: npt.NDArray[np.integer[Any]],
+    known: npt.NDArray[np.integer[Any]],
+    l: int,  # noqa: E741
+) -> None:
     """Refuse (ParameterError) groups, given their rows that share a value and that have one."""
-    failing = int(np.count_nonzero((largest == 0) | (largest * l > known)))
+    failing = int(np.count_nonzero((largest == 0) | (largest * np.int64(l) > known)))
     if failing:
         raise ParameterError(
             f"{failing} of {len(known)} groups are not {l}-eligible on `{column.name}`: "

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.schema.distinct import count_codes
+from sfumato.schema.distinct import count_codes, looked_up
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -62,7 +62,8 @@ class Groups:
             occurs = np.zeros(span, np.bool_)
             occurs[keys] = True
             number = np.cumsum(occurs, dtype=np.int32)
-            return cls(number[keys] - 1, int(number[-1]))
+            number -= 1
+            return cls(looked_up(number, keys), int(number[-1]) + 1)
         number_bits = len(keys).bit_length()
         if len(keys) and span.bit_length() + number_bits < 64:
             return cls._of_sorted((keys << number_bits) + np.arange(len(keys)), number_bits)
