@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SensitiveValues:
     """How many people of each group have each value of a sensitive attribute.
 
@@ -70,7 +71,7 @@ class SensitiveValues:
             np.append(counts[order], counts[-1]),
         )
 
-    @property
+    @cached_property
     def totals(self) -> Ints:
         """How many people have each value, the last of them none."""
         sums = np.bincount(self.histogram.codes, self.histogram.counts, len(self.values) + 1)

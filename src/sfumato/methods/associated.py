@@ -58,6 +58,7 @@ def publish_associated(
         divided, values, asked = plan()
         _refuse_infeasible(table, most_alike(values, len(divided)), asked)
         groups = dealt.result()
+        del dealt
     models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
     limits = Limits(
         min(each.alpha for each in asked.values()),
