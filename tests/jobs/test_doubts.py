@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.jobs.doubts import narrow_groups
+from sfumato.jobs.doubts import _count_narrow, narrow_groups
 from sfumato.methods import LGB, Anatomy
 from sfumato.models import TCloseBuckets
 from sfumato.predicates.flags import flagged
@@ -76,3 +77,17 @@ def test_nothing_flagged_and_all_withheld_are_nothing_to_doubt():
     release = LGB(k=2, l=2).release(table, SECRET)
     assert release.manifest.parameters["withheld_cells"] > 0
     assert narrow_groups(release, table) == []
+
+
+@pytest.mark.parametrize("dtype", [pa.int8(), pa.int64(), pa.uint64(), pa.float32()])
+def test_the_ends_of_a_type_are_numbers_as_others_are(dtype):
+    """The third group has no value, and so none that are nearly exact."""
+    least, most = (-(2.0**127), 2.0**127) if pa.types.is_floating(dtype) else ends(dtype)
+    cells = pa.array([most, most, least, most, None], dtype)
+    records = pa.table({"group": pa.array([1, 1, 2, 2, 3], pa.int32()), "pay": cells})
+    assert _count_narrow(records, "pay", "group") == (1, 3)
+
+
+def ends(dtype: pa.DataType) -> tuple[int, int]:
+    info = np.iinfo(dtype.to_pandas_dtype())
+    return int(info.min), int(info.max)

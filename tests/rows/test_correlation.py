@@ -15,7 +15,7 @@ from oracles import refining as oracle
 
 from sfumato.datasets import census, census_schema
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.randomness import Randomness
+from sfumato.randomness import Randomness, repeatable
 from sfumato.rows import correlation, words
 from sfumato.rows.correlation import correlation_partition
 from sfumato.schema import Attribute, Role, Schema
@@ -342,3 +342,24 @@ def test_no_more_is_drawn_than_tosses(people):
     stream = theirs.integers(0, 1 << 32, 20_000, np.uint32)
     places = np.flatnonzero(stream == drawn[0])
     assert any(np.array_equal(stream[place : place + 4], drawn) for place in places)
+
+
+# --- tables of few values -------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 400), st.integers(1, 4), st.integers(1, 3), MERGED, st.booleans())
+def test_kinds_of_rows_are_cut_as_rows_are(rows, values, ell, merged, several):
+    rng = repeatable(rows, values)
+    cells = {name: rng.integers(0, values, rows).tolist() for name in ("one", "two")}
+    secrets = {name: rng.integers(0, 5, rows).tolist() for name in ("a", "b")[: 1 + several]}
+    attributes = [Attribute(name, Role.QUASI_IDENTIFIER) for name in cells]
+    attributes += [Attribute(name, Role.SENSITIVE) for name in secrets]
+    table = encode(pa.table(cells | secrets), Schema(tuple(attributes)))
+    ell = min(ell, *(feasible(each) for each in secrets.values()))
+    found = part(table, ell, values, tuple(secrets), merged=merged)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(correlation.Kinds, "of", lambda columns: None)
+        one_by_one = part(table, ell, values, tuple(secrets), merged=merged)
+    assert found.count == one_by_one.count
+    assert found.ids.tolist() == one_by_one.ids.tolist()

@@ -19,17 +19,23 @@ from sfumato.release import Manifest
 from sfumato.release.dtypes import is_text
 from sfumato.release.microaggregated import microaggregated
 from sfumato.schema.chunks import one_array
+from sfumato.schema.distinct import count_codes
 
 Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedTable:
-    """A published table whose rows belong to groups 0 … len(sizes) - 1, each row `counts` times."""
+    """A published table whose rows belong to groups 0 … len(sizes) - 1, each row `counts` times.
+
+    Groups and counts are as wide as they were published: to widen them takes longer than most of
+    what is asked of them.
+    """
 
     name: str
-    groups: Ints
-    counts: Ints
+    groups: Numbers
+    counts: Numbers
     sizes: Ints
     columns: Mapping[str, Coded]
 
@@ -39,25 +45,26 @@ def grouped(name: str, table: pa.Table, columns: Mapping[str, Coded]) -> Grouped
 
     Refuses (ReleaseDamaged) group ids that do not run from 1 without a gap, and counts below 1.
     """
-    groups = _numbers(table, "group").astype(np.int64)
-    groups -= 1
+    groups = np.subtract(_numbers(table, "group"), 1)
     # without counts, or where all are 1, a single number stands for all of them
-    counts = ones(len(groups))
+    counts: Numbers = ones(len(groups))
     counted = False
     if "count" in table.column_names:
         stated = _numbers(table, "count")
         if len(stated) and stated.min() < 1:
             raise ReleaseDamaged(f"table '{name}' has a count below 1")
         if counted := bool(stated.max(initial=1) > 1):
-            counts = stated.astype(np.int64)
+            counts = stated
     # Compared first: a wild id must not make room for that many groups.
     dense = not len(groups) or (groups.min() == 0 and groups.max() < len(groups))
-    sizes = np.bincount(groups) if dense else np.zeros(1, dtype=np.int64)
+    sizes = count_codes(groups, int(groups.max(initial=-1)) + 1) if dense else np.zeros(1, np.int64)
     if not sizes.all():
         raise ReleaseDamaged(f"table '{name}': group ids do not run from 1 without a gap")
     if counted:
         several = np.flatnonzero(counts > 1)  # often few
-        np.add.at(sizes, groups[several], counts[several] - 1)
+        more = counts[several].astype(np.int64)
+        more -= 1
+        np.add.at(sizes, groups[several].astype(np.intp), more)
     return GroupedTable(name, groups, counts, sizes, columns)
 
 
@@ -118,7 +125,7 @@ def check_alike(table: GroupedTable, names: Iterable[str]) -> None:
 
 
 @loop
-def _differ(groups: Ints, keys: Ints, held: Ints) -> bool:
+def _differ(groups: Numbers, keys: Ints, held: Ints) -> bool:
     """Return whether rows of any group differ in their keys; `held` has -1 for each group."""
     for i in range(len(groups)):
         if held[groups[i]] < 0:
@@ -128,11 +135,11 @@ def _differ(groups: Ints, keys: Ints, held: Ints) -> bool:
     return False
 
 
-def _strays(table: GroupedTable, codes: npt.NDArray[np.integer[Any]]) -> Ints:
+def _strays(table: GroupedTable, codes: Numbers) -> Numbers:
     """Return the groups whose rows do not all have the same code."""
     some = np.empty(len(table.sizes), dtype=codes.dtype)
     some[table.groups] = codes
-    strays: Ints = np.unique(table.groups[some[table.groups] != codes])
+    strays: Numbers = np.unique(table.groups[some[table.groups] != codes])
     return strays
 
 
@@ -151,22 +158,22 @@ def smallest_crowds(table: GroupedTable, names: Sequence[str]) -> Ints:
     return np.asarray(np.minimum.reduceat(found.counts, found.offsets[:-1]))
 
 
-def most_alike(table: GroupedTable) -> Ints:
-    """Return for each group how many share its commonest combination of cells."""
-    found = np.ones(len(table.sizes), dtype=np.int64)
-    several = np.flatnonzero(table.counts > 1)  # mostly few, and this takes its time
-    np.maximum.at(found, table.groups[several], table.counts[several])
-    return found
+def ends_alike(table: GroupedTable) -> tuple[Ints, Ints]:
+    """Return for each group how many share its commonest combination of cells, and its rarest."""
+    most, fewest = np.ones_like(table.sizes), np.ones_like(table.sizes)
+    if table.counts.strides[0]:  # else all are 1
+        np.copyto(fewest, table.sizes)
+        _find_ends(table.groups, table.counts, most, fewest)
+    return most, fewest
 
 
-def fewest_alike(table: GroupedTable) -> Ints:
-    """Return for each group how many share its rarest combination of cells."""
-    found = table.sizes.copy()
-    is_one = table.counts == 1
-    found[table.groups[is_one]] = 1
-    several = np.flatnonzero(~is_one)
-    np.minimum.at(found, table.groups[several], table.counts[several])
-    return found
+@loop
+def _find_ends(groups: Numbers, counts: Numbers, most: Ints, fewest: Ints) -> None:
+    """Raise the most, and lower the fewest, of each group to the counts of its rows."""
+    for i in range(len(groups)):
+        group, count = groups[i], counts[i]
+        most[group] = max(most[group], count)
+        fewest[group] = min(fewest[group], count)
 
 
 def _cells(table: GroupedTable, names: Iterable[str]) -> tuple[Ints, int]:
@@ -180,5 +187,5 @@ def ones(rows: int) -> Ints:
     return np.broadcast_to(np.int64(1), rows)
 
 
-def _numbers(table: pa.Table, name: str) -> npt.NDArray[np.integer[Any]]:
+def _numbers(table: pa.Table, name: str) -> Numbers:
     return np.asarray(one_array(table[name]).to_numpy(zero_copy_only=False))

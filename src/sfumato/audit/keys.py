@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +40,10 @@ def numbered(columns: Sequence[Coded], rows: int, groups: int = 1) -> tuple[Ints
     return (keys, above) if above * groups <= _MOST else _dense(keys)
 
 
-def add_multiples(keys: Ints, groups: Ints, width: int) -> None:
+def add_multiples(keys: Ints, groups: npt.NDArray[np.integer[Any]], width: int) -> None:
     """Add its group's number times the width to every key, so that they sort by group first."""
     for block in _blocks(len(keys)):
-        keys[block] += groups[block] * width
+        keys[block] += np.multiply(groups[block], width, dtype=np.int64)
 
 
 def packs(columns: Sequence[Coded]) -> Iterator[slice]:

@@ -22,9 +22,8 @@ from sfumato.audit.groups import (
     check_distinct,
     check_means,
     check_sizes,
-    fewest_alike,
+    ends_alike,
     grouped,
-    most_alike,
     of_sizes,
     smallest_crowds,
 )
@@ -199,7 +198,7 @@ class _Reader:
             return _Anatomized(table, {}, None, None)
         if not entry.name.startswith("qi_"):
             return _Anatomized(of_sizes(table), {}, None, None)
-        return _Anatomized(of_sizes(table), {}, most_alike(table), fewest_alike(table))
+        return _Anatomized(of_sizes(table), {}, *ends_alike(table))
 
     def evidence(
         self, tables: Sequence[GroupedTable], counted: Mapping[str, SensitiveValues] = NOTHING
@@ -235,13 +234,13 @@ class _Reader:
 
         Refuses (ReleaseDamaged) numbers of people that the tokens belie.
         """
-        people = known.people
-        if not np.array_equal(people_in(records.groups, people, len(stated.sizes)), stated.sizes):
+        people, groups = known.people, records.groups.astype(np.int64)
+        if not np.array_equal(people_in(groups, people, len(stated.sizes)), stated.sizes):
             raise ReleaseDamaged("tokens belie the numbers of people in the groups")
         present, crowds = np.unique(known.crowds, return_inverse=True)
         sensitive = {}
         for name, values in stated.sensitive.items():
-            own = self._of_people(records, name, records.groups, people)
+            own = self._of_people(records, name, groups, people)
             if not own.histogram.equals(values.histogram):
                 raise ReleaseDamaged(f"tokens belie how many people have the values of '{name}'")
             sensitive[name] = self._of_people(records, name, crowds, people)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ from sfumato.measures.set_randomization import Masses, Randomization
 from sfumato.models import GroupStatistics, Histogram, Total
 from sfumato.release.transitions import Transition
 from sfumato.schema.attribute import Kind
+from sfumato.schema.distinct import looked_up
 from sfumato.schema.text import to_texts
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SensitiveValues:
     """How many people of each group have each value of a sensitive attribute.
 
@@ -39,11 +41,17 @@ class SensitiveValues:
 
     @classmethod
     def count(
-        cls, domain: Domain, values: pa.Array, groups: Ints, codes: Codes, counts: Ints, total: int
+        cls,
+        domain: Domain,
+        values: pa.Array,
+        groups: Codes,
+        codes: Codes,
+        counts: Codes,
+        total: int,
     ) -> SensitiveValues:
         """Return the values in order with their counts in `total` groups; codes as in `values`."""
         order = _order(domain, values)
-        arranged = _ranks(order).astype(np.int32)[codes]
+        arranged = looked_up(_ranks(order).astype(np.int32), codes)
         histogram = Histogram.count(groups, arranged, counts, total, len(values))
         return cls(domain, values.take(pa.array(order)), histogram)
 
@@ -63,7 +71,7 @@ class SensitiveValues:
             np.append(counts[order], counts[-1]),
         )
 
-    @property
+    @cached_property
     def totals(self) -> Ints:
         """How many people have each value, the last of them none."""
         sums = np.bincount(self.histogram.codes, self.histogram.counts, len(self.values) + 1)

@@ -13,35 +13,41 @@ import numpy.typing as npt
 from sfumato.measures.association import phi_squared
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column
+from sfumato.table.kinds import Kinds
 from sfumato.table.whole import Ints, Whole
 
 INTERVALS = 10
 
 
 def associations(
-    columns: Sequence[Column], target: Column, whole: Whole | None = None
+    columns: Sequence[Column],
+    target: Column,
+    whole: Whole | None = None,
+    alike: Ints | None = None,
 ) -> list[float]:
     """Return the mean-square contingency of each column with the target, as `association` has it.
 
     Where columns are those of a part of a table, the `whole` tells.
     """
-    strength = association([*columns, target], whole)
+    strength = association([*columns, target], whole, alike)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         return list(threads.map(lambda column: strength(column, target), columns))
 
 
 def association(
-    columns: Sequence[Column], whole: Whole | None = None
+    columns: Sequence[Column], whole: Whole | None = None, alike: Ints | None = None
 ) -> Callable[[Column, Column], float]:
     """Return what tells the mean-square contingency of any two of the columns.
 
     A missing value is a value of its own; a numeric attribute with more than ten values is cut
-    into ten intervals of equal width first.
+    into ten intervals of equal width first. Each row counts once, or as often as `alike` says.
     """
     if whole is None:
+        kinds = Kinds.of(columns) if alike is None else None
+        shown, alike = (columns, alike) if kinds is None else (kinds.columns, kinds.counts)
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            codes = dict(zip(map(id, columns), threads.map(coarse_codes, columns), strict=True))
-        return lambda one, other: phi_squared(codes[id(one)], codes[id(other)])
+            codes = dict(zip(map(id, columns), threads.map(coarse_codes, shown), strict=True))
+        return lambda one, other: phi_squared(codes[id(one)], codes[id(other)], alike)
     counts = whole
 
     def in_whole(one: Column, other: Column) -> float:

@@ -64,8 +64,7 @@ def divide_columns(
     """
     most = most_columns(columns, tables, cap)
     counts = [
-        np.bincount(column.codes).astype(np.int64) if whole is None else whole.counts[column.name]
-        for column in columns
+        column.counts.copy() if whole is None else whole.counts[column.name] for column in columns
     ]
     weights = [-entropy(each) for each in counts]
     order = [int(i) for i in np.argsort(weights, kind="stable")]

@@ -6,6 +6,7 @@ They hold names and counts, never values.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -116,21 +117,32 @@ def _count_narrow(records: pa.Table, name: str, place: str) -> tuple[int, int]:
     if not len(numbers):
         return 0, 0
     rows = numbers - numbers.min()
-    count = int(np.count_nonzero(count_codes(rows, int(rows.max()) + 1)))
+    places = int(rows.max()) + 1
+    count = int(np.count_nonzero(count_codes(rows, places)))
     values = inside[name]
     if values.null_count:
         rows = rows[values.is_valid().to_numpy()]
         values = values.drop_null()
     if pa.types.is_dictionary(values.type):  # beside cells that are generalised
         values = values.cast(pa.string())
-    reals = values.cast(pa.float64(), safe=False).to_numpy()
-    low = np.full(int(rows.max(initial=-1)) + 1, np.inf)
-    high = -low
-    np.minimum.at(low, rows, reals)
-    np.maximum.at(high, rows, reals)
-    low, high = low[low <= high], high[low <= high]  # where there is a value
+    if not pa.types.is_integer(values.type):  # of whole numbers, the ends alone are widened
+        values = values.cast(pa.float64(), safe=False)
+    shown = values.to_numpy()
+    first, last = _ends(shown.dtype)
+    low, high = np.full(places, last, shown.dtype), np.full(places, first, shown.dtype)
+    np.minimum.at(low, rows, shown)
+    np.maximum.at(high, rows, shown)
+    has_value = low <= high
+    low, high = (ends[has_value].astype(np.float64) for ends in (low, high))
     span, size = high - low, np.maximum(np.abs(low), np.abs(high))
     return int(np.count_nonzero((span < NARROW * size) | (span == 0))), count
+
+
+def _ends(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Return the lowest and the highest number of a type."""
+    if np.issubdtype(dtype, np.integer):
+        return np.iinfo(dtype).min, np.iinfo(dtype).max
+    return -np.inf, np.inf
 
 
 def about_pseudonyms(schema: Schema) -> tuple[str, ...]:

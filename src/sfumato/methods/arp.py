@@ -119,6 +119,7 @@ class ARP(Method):
             initial = initial_partition(table, names, self.l, self.initial, rng=first)
             mixed = drawn.result()
         blocks = refine(table, initial, names, self.l, rng=rng, residues=self.residues, mixed=mixed)
+        del drawn, mixed, initial  # whose memory serves what is published
         models: list[Model] = [LDiversity(name, self.l) for name in names]
         if self.publish_by == "anatomy":
             models += [LUniqueGroups(name, self.l) for name in names]

@@ -22,6 +22,7 @@ from sfumato.release import Release
 from sfumato.rows.divide import divide
 from sfumato.rows.eligible_runs import Values
 from sfumato.rows.merge_groups import Limits, Merged, merge_groups
+from sfumato.schema.distinct import count_codes
 from sfumato.table import Column, Table
 
 _ATTEMPTS = 5  # at a deal whose groups can be merged under gamma
@@ -57,6 +58,7 @@ def publish_associated(
         divided, values, asked = plan()
         _refuse_infeasible(table, most_alike(values, len(divided)), asked)
         groups = dealt.result()
+        del dealt
     models = [AlphaBetaGammaDelta(name, *each) for name, each in asked.items()]
     limits = Limits(
         min(each.alpha for each in asked.values()),
@@ -91,7 +93,8 @@ def most_alike(values: Values, tables: int) -> int:
     Some group has at least the share that they have in the whole table: no groups keep an alpha
     below it.
     """
-    return max(int(np.bincount(shown).max()) for shown in values.of_row[:tables])
+    width = len(values.attribute)
+    return max(int(count_codes(shown, width).max()) for shown in values.of_row[:tables])
 
 
 def _refuse_infeasible(table: Table, alike: int, asked: Mapping[str, Asked]) -> None:
@@ -106,7 +109,7 @@ def _refuse_infeasible(table: Table, alike: int, asked: Mapping[str, Asked]) -> 
         )
     for name, each in asked.items():
         column = table[name]
-        counts = np.bincount(column.codes, minlength=column.cardinality + 1)[:-1]
+        counts = column.counts[:-1]
         if not counts.sum():
             raise ParameterError(f"every value of `{name}` is missing")
         share = Fraction(int(counts.max()), int(counts.sum()))

@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.measures.compiled import loop
 from sfumato.models import kernels
 from sfumato.models.kernels import Rule
 from sfumato.models.model import LARGEST, BoundModel, Model, exact_share, positive_number
 from sfumato.models.statistics import GroupStatistics, Histogram, Ints, Total
 
 Bools = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.integer[Any]]
 Reals = npt.NDArray[np.float64]
 
 # Numbers that differ by less than this share are compared exactly, in whole numbers.
 _NEAR = 1e-9
-_ROUNDS = 16  # through the commonest values; a group that has them all is looked at otherwise
 _NO_REALS = np.zeros(0, dtype=np.float64)
 _NO_LINKS = np.zeros(0, dtype=np.int64)
 
@@ -43,9 +44,22 @@ class Commonest(NamedTuple):
     """
 
     sizes: Ints
-    repeats: Ints
-    present: Ints
+    repeats: Numbers
+    present: Numbers
+    common: Numbers
+
+
+class _Seen(NamedTuple):
+    """What a histogram shows of each group beside the whole table.
+
+    Of the people who have a sensitive value, `common` share one; `lacking` is the commonest value
+    of the table that nobody has, the code of a missing one if there is none; and no share of a
+    value differs from the table's by more than `farthest`.
+    """
+
     common: Ints
+    lacking: Ints
+    farthest: Reals
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +120,16 @@ class BoundAssociation(BoundModel):
     """The model bound to one table."""
 
     total: Total
-    # the last histogram and its distances: holding, the level and the note all ask for them
-    _last: list[tuple[Histogram, Reals]] = field(default_factory=list, init=False, repr=False)
+    # the last histogram and what it shows: holding, the level and the note all ask for that
+    _last: list[tuple[Histogram, _Seen]] = field(default_factory=list, init=False, repr=False)
 
     def holds(self, statistics: GroupStatistics) -> Bools:
         """Return for every group whether all four requirements hold, decided in whole numbers."""
         assert isinstance(self.model, AlphaBetaGammaDelta)
         histogram = statistics.histograms[self.model.attribute]
-        common = _largest(histogram, self.total.null_code)
-        known = Commonest(statistics.sizes, _repeats(statistics), histogram.present, common)
-        return self._rare_enough(known) & self._close(histogram, common, self.model.delta)
+        seen = self._seen(histogram)
+        known = Commonest(statistics.sizes, _repeats(statistics), histogram.present, seen.common)
+        return self._rare_enough(known) & self._close(histogram, seen, self.model.delta)
 
     def surely_hold(self, known: Commonest) -> bool:
         """Return whether all groups hold for what is commonest in them; False if that is open."""
@@ -150,32 +164,36 @@ class BoundAssociation(BoundModel):
         histogram = statistics.histograms[model.attribute]
         present = np.maximum(histogram.present, 1)
         repeats = _repeats(statistics) / statistics.sizes
-        common = _largest(histogram, self.total.null_code) / present
-        return Reached(
-            repeats.max(axis=0), common, repeats.prod(axis=0) * common, self._distances(histogram)
-        )
+        seen = self._seen(histogram)
+        common = seen.common / present
+        return Reached(repeats.max(axis=0), common, repeats.prod(axis=0) * common, seen.farthest)
 
     def _prior(self) -> Reals:
         counts = self.total.counts[: self.total.null_code].astype(np.float64)
         return np.asarray(counts / max(counts.sum(), 1))
 
-    def _distances(self, histogram: Histogram) -> Reals:
-        """Return the greatest difference of a value's share from the whole table's, by group."""
-        for known, distances in self._last:
+    def _seen(self, histogram: Histogram) -> _Seen:
+        """Return what the histogram shows."""
+        for known, seen in self._last:
             if known is histogram:
-                return distances
-        prior, null_code = np.append(self._prior(), 0.0), self.total.null_code
-        owner = _owners(histogram)
-        apart = histogram.counts / np.maximum(histogram.present, 1)[owner]
-        apart -= prior[histogram.codes]
-        np.abs(apart, out=apart)
-        apart[histogram.codes == null_code] = 0.0
-        missed = prior[_commonest_absent(histogram.codes, owner, prior, len(histogram.present))]
-        farthest = np.maximum(missed, _greatest(apart, histogram))
-        self._last[:] = [(histogram, farthest)]
-        return farthest
+                return seen
+        prior, groups = np.append(self._prior(), 0.0), len(histogram.present)
+        seen = _Seen(np.zeros(groups, np.int64), np.zeros(groups, np.int64), np.zeros(groups))
+        ranked = np.argsort(-prior[:-1], kind="stable")
+        _look(
+            histogram.offsets,
+            histogram.codes,
+            histogram.counts,
+            histogram.present,
+            prior,
+            ranked,
+            np.full(len(prior), -1),
+            seen,
+        )
+        self._last[:] = [(histogram, seen)]
+        return seen
 
-    def _surely_close(self, common: Ints, present: Ints, delta: float) -> Bools | None:
+    def _surely_close(self, common: Numbers, present: Numbers, delta: float) -> Bools | None:
         """Return which groups keep delta for sure, None where that says nothing of any.
 
         Two shares of at most delta are no farther apart; rarely is there more to look at.
@@ -186,27 +204,27 @@ class BoundAssociation(BoundModel):
             return None
         return _at_most(common, present, delta)
 
-    def _close(self, histogram: Histogram, common: Ints, delta: float) -> Bools:
-        sure = self._surely_close(common, histogram.present, delta)
+    def _close(self, histogram: Histogram, seen: _Seen, delta: float) -> Bools:
+        sure = self._surely_close(seen.common, histogram.present, delta)
         if sure is not None and sure.all():
             return sure
-        farthest = self._distances(histogram)
-        fits = farthest <= delta
-        near = np.abs(farthest - delta) <= _NEAR
+        fits = seen.farthest <= delta
+        near = np.abs(seen.farthest - delta) <= _NEAR
         if near.any():
-            fits[near] = self._exactly_close(histogram, near, Fraction(str(delta)))
+            lacking = seen.lacking[near]
+            fits[near] = self._exactly_close(histogram, near, lacking, Fraction(str(delta)))
         return np.asarray(fits)
 
-    def _exactly_close(self, histogram: Histogram, near: Bools, delta: Fraction) -> Bools:
+    def _exactly_close(
+        self, histogram: Histogram, near: Bools, lacking: Ints, delta: Fraction
+    ) -> Bools:
         """Return which of the groups that are near to it keep delta, in numbers of any size."""
-        owner = _owners(histogram)
+        owner = np.repeat(np.arange(len(histogram.present)), np.diff(histogram.offsets))
         chosen = near[owner] & (histogram.codes != self.total.null_code)
         owner = (np.cumsum(near) - 1)[owner[chosen]]
         codes, often = histogram.codes[chosen], histogram.counts[chosen].astype(object)
         counts = np.append(self.total.counts[: self.total.null_code], 0).astype(object)
         whole = int(counts.sum())
-        prior = np.append(self._prior(), 0.0)
-        lacking = _commonest_absent(codes, owner, prior, int(near.sum()))
         fits = counts[lacking] * delta.denominator <= delta.numerator * whole
         present = histogram.present[near].astype(object)[owner]
         apart = np.abs(often * whole - counts[codes] * present)
@@ -216,63 +234,42 @@ class BoundAssociation(BoundModel):
         return fits
 
 
-def _owners(histogram: Histogram) -> Ints:
-    """Return the group of every entry."""
-    return np.repeat(np.arange(len(histogram.present)), np.diff(histogram.offsets))
+@loop
+def _look(
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    present: Ints,
+    prior: Reals,
+    ranked: Ints,
+    held_by: Ints,
+    seen: _Seen,
+) -> None:
+    """Leave what a histogram shows of each group.
 
-
-def _greatest(values: npt.NDArray[Any], histogram: Histogram) -> npt.NDArray[Any]:
-    """Return the greatest value of each group's entries, 0 for a group without any."""
-    found = np.zeros(len(histogram.present), values.dtype)
-    filled = np.flatnonzero(np.diff(histogram.offsets))
-    if len(filled):
-        found[filled] = np.maximum.reduceat(values, histogram.offsets[filled])
-    return found
-
-
-def _commonest_absent(codes: Ints, owner: Ints, prior: Reals, groups: int) -> Ints:
-    """Return, by group, the commonest value that it lacks; the last code if it has all.
-
-    Entries are the codes that the groups of their `owner` have; the last code is that of a missing
-    value, and the last of the shares in the whole table (`prior`) is nobody's.
+    `prior` has the shares in the whole table, a missing value's last, `ranked` the values by them,
+    the commonest first, and `held_by` -1 for every value and a missing one.
     """
-    by_prior = np.append(np.argsort(-prior[:-1], kind="stable"), len(prior) - 1)
-    lacking = np.zeros(groups, np.int64)  # by rank
-    # few groups have the commonest, fewer of them the next: each round looks at those alone
-    for rank, code in enumerate(by_prior[:-1][:_ROUNDS]):
-        has_it = np.zeros(groups, np.bool_)
-        has_it[owner[codes == code]] = True
-        lacking[has_it] = rank + 1
-        left = has_it[owner]
-        codes, owner = codes[left], owner[left]
-        if not len(owner):
-            break
-    if len(owner) and len(by_prior) - 1 > _ROUNDS:  # and not all values have been looked at
-        left, own = np.unique(owner, return_inverse=True)
-        ranks = np.empty(len(prior), np.int64)
-        ranks[by_prior] = np.arange(len(prior))
-        known = codes != len(prior) - 1
-        lacking[left] = _first_gaps(ranks[codes[known]], own[known], len(left))
-    return np.asarray(by_prior[lacking])
+    for group in range(len(present)):
+        some = max(present[group], 1)
+        common, farthest = 0, 0.0
+        for entry in range(offsets[group], offsets[group + 1]):
+            code = codes[entry]
+            if code < len(ranked):
+                held_by[code] = group
+                common = max(common, counts[entry])
+                farthest = max(farthest, abs(counts[entry] / some - prior[code]))
+        lacking = len(ranked)
+        for code in ranked:
+            if held_by[code] != group:
+                lacking = code
+                break
+        seen.common[group] = common
+        seen.lacking[group] = lacking
+        seen.farthest[group] = max(farthest, prior[lacking])
 
 
-def _first_gaps(numbers: Ints, owner: Ints, groups: int) -> Ints:
-    """Return the least number from 0 on that each group lacks; it has none twice.
-
-    >>> _first_gaps(np.array([2, 0, 1, 1, 7, 0]), np.array([0, 0, 0, 1, 1, 2]), 4).tolist()
-    [3, 0, 1, 0]
-    """
-    # no number from that of the group's entries on can be the first gap: a place for each other
-    room = np.bincount(owner, minlength=groups) + 1
-    start = np.cumsum(room) - room
-    is_there = np.zeros(int(room.sum()), np.bool_)
-    small = numbers < room[owner]
-    is_there[start[owner[small]] + numbers[small]] = True
-    gaps = np.flatnonzero(~is_there)
-    return np.asarray(gaps[np.searchsorted(gaps, start)] - start)
-
-
-def _repeats(statistics: GroupStatistics) -> Ints:
+def _repeats(statistics: GroupStatistics) -> Numbers:
     if statistics.repeats is None:
         raise ParameterError(
             "alpha-beta-gamma-delta is about quasi-identifiers in tables of their own"
@@ -280,18 +277,14 @@ def _repeats(statistics: GroupStatistics) -> Ints:
     return statistics.repeats
 
 
-def _largest(histogram: Histogram, null_code: int) -> Ints:
-    """Return how many people of each group share the commonest value."""
-    return _greatest(histogram.counts * (histogram.codes != null_code), histogram)
-
-
-def _at_most(counts: Ints, sizes: Ints, share: float) -> Bools:
+def _at_most(counts: Numbers, sizes: Numbers, share: float) -> Bools:
     limit = exact_share(share)
-    return np.asarray(counts * limit.denominator <= limit.numerator * sizes)
+    one, other = np.int64(limit.denominator), np.int64(limit.numerator)  # counts may be narrower
+    return np.asarray(counts * one <= other * sizes)
 
 
 def _product_at_most(
-    repeats: Ints, sizes: Ints, common: Ints, present: Ints, gamma: float
+    repeats: Numbers, sizes: Ints, common: Numbers, present: Numbers, gamma: float
 ) -> Bools:
     limit = Fraction(str(gamma))
     product = (repeats / sizes).prod(axis=0) * common / np.maximum(present, 1)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.models.statistics import GroupStatistics, Histogram, Ints, Total
 from sfumato.schema.attribute import Kind
 from sfumato.table import Column, Groups, Table
 from sfumato.table.whole import Whole
 
+Numbers = npt.NDArray[np.integer[Any]]
+
 
 def group_statistics(
-    table: Table, groups: Groups, attributes: Iterable[str], repeats: Ints | None = None
+    table: Table, groups: Groups, attributes: Iterable[str], repeats: Numbers | None = None
 ) -> GroupStatistics:
     """Return the sizes of the groups, in units, and the histograms of the attributes."""
     return GroupStatistics(
@@ -23,19 +27,27 @@ def group_statistics(
     )
 
 
+def statistics_as_one(table: Table, attributes: Iterable[str]) -> GroupStatistics:
+    """Return the statistics of the whole table as one group."""
+    if table.units is None:  # as many entries as values, not rows
+        columns = [table[name] for name in attributes]
+        return GroupStatistics(
+            np.full(1, table.rows), {column.name: _histogram_as_one(column) for column in columns}
+        )
+    return group_statistics(table, Groups(np.zeros(table.rows, dtype=np.int32), 1), attributes)
+
+
 def table_totals(table: Table, attributes: Sequence[str]) -> dict[str, Total]:
     """Return the totals of the attributes over the whole table, of which this may be a part."""
     if table.whole is not None:
         return {name: _whole_total(table[name], table.whole) for name in attributes}
     if table.units is None:
         columns = [table[name] for name in attributes]
-        counts_of = [np.bincount(each.codes, minlength=each.null_code + 1) for each in columns]
         return {
-            column.name: column_total(column, counts, int(counts[:-1].sum()))
-            for column, counts in zip(columns, counts_of, strict=True)
+            column.name: column_total(column, column.counts.copy(), int(column.counts[:-1].sum()))
+            for column in columns
         }
-    whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
-    histograms = group_statistics(table, whole, attributes).histograms
+    histograms = statistics_as_one(table, attributes).histograms
     totals = {}
     for name in attributes:
         column, histogram = table[name], histograms[name]
@@ -61,12 +73,15 @@ def _whole_total(column: Column, whole: Whole) -> Total:
     return column_total(column, counts, int(counts[:-1].sum()))
 
 
+def _histogram_as_one(column: Column) -> Histogram:
+    codes = np.flatnonzero(column.counts)
+    whole = np.zeros(len(codes), np.int64)
+    return Histogram.count(whole, codes, column.counts[codes], 1, column.null_code)
+
+
 def _histogram(table: Table, groups: Groups, column: Column) -> Histogram:
-    if table.units is None and groups.count == 1:  # as many entries as values, not rows
-        counts = np.bincount(column.codes)
-        codes = np.flatnonzero(counts)
-        whole = np.zeros(len(codes), np.int64)
-        return Histogram.count(whole, codes, counts[codes], 1, column.null_code)
+    if table.units is None and groups.count == 1:
+        return _histogram_as_one(column)
     if table.units is None:
         return Histogram.count(groups.ids, column.codes, None, groups.count, column.null_code)
     ids, codes = groups.ids.astype(np.int64), column.codes.astype(np.int64)

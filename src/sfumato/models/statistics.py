@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.schema.distinct import counted
+from sfumato.schema.distinct import runs_of
 from sfumato.schema.hierarchy import Tree
 
 Ints = npt.NDArray[np.int64]
@@ -38,7 +38,7 @@ class Histogram:
         cls,
         groups: npt.NDArray[np.integer[Any]],
         values: npt.NDArray[np.integer[Any]],
-        counts: Ints | None,
+        counts: npt.NDArray[np.integer[Any]] | None,
         group_count: int,
         null_code: int,
     ) -> Histogram:
@@ -95,23 +95,27 @@ def _sums(counts: Ints, offsets: Ints) -> Ints:
     return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])
 
 
-def _is_mostly_one(counts: Ints) -> bool:
+def _is_mostly_one(counts: npt.NDArray[np.integer[Any]]) -> bool:
     """Return whether an entry a person would be at most twice as many entries."""
     if not len(counts) or counts.min() < 1:
         return False
     return bool(counts.sum() <= 2 * len(counts))
 
 
-def _counted_keys(keys: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
-    """Return the distinct keys, ascending, and the sum of the counts of each."""
+def _counted_keys(keys: Ints, counts: npt.NDArray[np.integer[Any]] | None) -> tuple[Ints, Ints]:
+    """Return the distinct keys, ascending, and the sum of the counts of each.
+
+    The keys that are given are overwritten.
+    """
     if counts is None:
-        return counted(keys)
+        keys.sort()
+        return runs_of(keys)
     order = np.argsort(keys)
-    keys, counts = keys[order], counts[order]
+    keys, summed = keys[order], counts[order].astype(np.int64)
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
-    return keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
+    return keys[starts], np.add.reduceat(summed, starts) if len(starts) else summed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +128,7 @@ class GroupStatistics:
 
     sizes: Ints
     histograms: Mapping[str, Histogram]
-    repeats: Ints | None = None
+    repeats: npt.NDArray[np.integer[Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from sfumato.publish.assemble import Published, random_ids
 from sfumato.publish.describe import describe
 from sfumato.publish.exact import SortedDictionary, exact_column, is_text, spelled, typed_column
 from sfumato.release import TableEntry
-from sfumato.schema.distinct import count_codes
+from sfumato.schema.distinct import count_codes, looked_up
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK, packed
 from sfumato.table.permutation import Mix
@@ -42,7 +42,7 @@ def anatomized_tables(
     quasi-identifiers stay together (default: all).
     """
     public_ids = random_ids(groups.count, rng)
-    ids = public_ids[groups.ids]
+    ids = looked_up(public_ids, groups.ids)
     if qi_tables is None:
         qi_tables = [table.quasi_identifiers] if table.quasi_identifiers else []
     named: list[tuple[str, Sequence[Column]]] = [

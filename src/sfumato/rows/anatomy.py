@@ -8,7 +8,6 @@ from sfumato.errors import ParameterError
 from sfumato.models import LDiversity, LUniqueGroups
 from sfumato.rows.bucket_rounds import deal_unique
 from sfumato.rows.eligibility import refuse_infeasible, refuse_several_rows
-from sfumato.schema.distinct import count_codes
 from sfumato.table import Groups, Table
 from sfumato.table.permutation import permutation, shuffled_by_code
 
@@ -29,7 +28,7 @@ def anatomy(table: Table, attribute: str, l: int, *, rng: np.random.Generator) -
     LUniqueGroups(attribute, l)  # refuses an l that is no whole number
     column = table[attribute]
     refuse_infeasible(table, [LDiversity(attribute, l)])
-    counts = count_codes(column.codes, column.cardinality + 1)[: column.cardinality]
+    counts = column.counts[:-1].copy()
     if not counts.any():
         raise ParameterError(f"anatomy: every value of `{attribute}` is missing")
     ids = np.full(table.rows, -1, dtype=np.int32)

@@ -28,6 +28,7 @@ from sfumato.rows.sorting import sort_first
 from sfumato.rows.words import Words, WordSource
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import BLOCK
+from sfumato.table.kinds import Kinds
 from sfumato.table.whole import Whole
 
 Codes = npt.NDArray[np.int32]
@@ -42,14 +43,20 @@ _LARGEST = 2**63 - 1
 
 
 def correlation_order(
-    columns: Sequence[Column], sensitive: Sequence[Column], whole: Whole | None = None
+    columns: Sequence[Column],
+    sensitive: Sequence[Column],
+    whole: Whole | None = None,
+    alike: Ints | None = None,
 ) -> list[Column]:
     """Return the columns from the most to the least associated with a sensitive attribute.
 
     With several sensitive attributes, the strongest of a column's associations counts. Where
-    columns are those of a part of a table, the `whole` tells.
+    columns are those of a part of a table, the `whole` tells. Each row counts once, or as often as
+    `alike` says.
     """
-    strongest = np.max([associations(columns, target, whole) for target in sensitive], axis=0)
+    strongest = np.max(
+        [associations(columns, target, whole, alike) for target in sensitive], axis=0
+    )
     order = np.argsort(-np.asarray(strongest), kind="stable")
     return [columns[i] for i in order]
 
@@ -82,33 +89,40 @@ def correlation_partition(
     if not table.quasi_identifiers:
         raise ParameterError("the correlation partition needs at least one quasi-identifier")
     refuse_infeasible(table, [LDiversity(name, l) for name in sensitive])
-    targets = [table[name] for name in sensitive]
-    columns = correlation_order(table.quasi_identifiers, targets, table.whole)
-    lines, digits, values, ordered = _lines(columns, targets)
-    widest = int(digits.width.max())
+    known, targets = table.quasi_identifiers, tuple(table[name] for name in sensitive)
+    # rows that agree in everything are one line: what becomes of them depends on their counts
+    kinds = Kinds.of([*known, *targets])
+    if kinds is not None:
+        known, targets = kinds.columns[: len(known)], kinds.columns[len(known) :]
+    alike = None if kinds is None else kinds.counts
+    columns = correlation_order(known, targets, table.whole, alike)
+    lines, digits, values, ordered = _lines(columns, targets, alike)
+    count, widest = len(lines.codes), int(digits.width.max())
     room = Room(
         np.empty(widest, np.int64),
         np.empty(_FEW, np.int64),
         np.empty(widest + 1, np.int64),
-        np.empty((table.rows // l + 2, 4), np.int64),
+        np.empty((min(table.rows // l, count) + 2, 4), np.int64),
         Lines(*(np.empty_like(each) for each in lines)),
+        values.alike if alike is None else alike,
     )
     counter, pile = new_counter(values), new_pile(values, widest)
-    begins, ids = np.zeros(table.rows, np.bool_), np.empty(table.rows, np.int32)
-    room.pending[0] = 0, table.rows, 0, ordered
+    begins, ids = np.zeros(count, np.bool_), np.empty(count, np.int32)
+    room.pending[0] = 0, count, 0, ordered
     height, source = 1, WordSource(rng)
     while height:
         how = l, merged == "split", source.at_least(2 * widest)
         height = int(_partition(lines, digits, height, values, *how, begins, room, counter, pile))
     source.give_back()
-    return Groups(ids, int(_number(lines.held, begins, ids)))
+    groups = int(_number(lines.held, begins, ids))
+    return Groups(ids if kinds is None else kinds.of_rows(ids), groups)
 
 
 class Lines(NamedTuple):
     """All that is looked at of every row, in few words: a line is moved as a whole.
 
     `codes` has the codes, packed; `held` a word for each sensitive attribute, the value and the
-    row.
+    row. A row may stand for several that are alike.
     """
 
     codes: Ints
@@ -150,12 +164,12 @@ def _digits(columns: Sequence[Column]) -> Digits:
 
 
 def _lines(
-    columns: Sequence[Column], targets: Sequence[Column]
+    columns: Sequence[Column], targets: Sequence[Column], alike: Ints | None
 ) -> tuple[Lines, Digits, Values, int]:
     """Return the lines of all rows, sorted by the first columns, and by how many of them.
 
     As many as fit into one number beside the row: numbers are sorted quickly. The values are those
-    of the lines.
+    of the lines. Each row stands for itself, or for as many as `alike` says.
     """
     digits, rows = _digits(columns), len(columns[0].codes)
     low = (rows - 1).bit_length()
@@ -180,6 +194,8 @@ def _lines(
     order = lines.held[:, 0]
     np.bitwise_and(keys, (1 << low) - 1, out=order)
     values = values_of(targets, order)
+    if alike is not None:
+        values = values._replace(alike=alike[order])
 
     def fill_lines(block: slice) -> None:
         codes, held = lines.codes[block], lines.held[block]
@@ -207,7 +223,8 @@ class Room(NamedTuple):
     """Scratch: `starts` of runs, `keys` and `moved` lines, `places` of codes, and `pending` parts.
 
     Of a part: where it starts and ends, the next attribute, and the one before which its lines are
-    sorted by that and further ones.
+    sorted by that and further ones. `alike` says how many rows each row stands for; a single 1 is
+    that of all.
     """
 
     starts: Ints
@@ -215,6 +232,7 @@ class Room(NamedTuple):
     places: Ints
     pending: Ints
     moved: Lines
+    alike: Ints
 
 
 @loop
@@ -238,12 +256,14 @@ def _partition(
     """
     attributes = len(digits.width)
     starts, pending = room.starts, room.pending
+    each_is_one = len(room.alike) == 1
+    # too few for two groups, and one row too many at most, for which nothing is drawn
+    few = min(2 * l, l + 2) if each_is_one else 2
     while height > 0 and len(words.drawn) - words.used[0] >= 2 * len(starts):
         height -= 1
         start, end = pending[height, 0], pending[height, 1]
         attribute, known = pending[height, 2], pending[height, 3]
-        if end - start < min(2 * l, l + 2):
-            # too few for two groups, and one row too many at most, for which nothing is drawn
+        if end - start < few:
             begins[start] = True
             continue
         runs = 0
@@ -253,6 +273,8 @@ def _partition(
                 for place in range(start, end):
                     for a in range(len(values.of_row)):
                         values.of_row[a, place] = lines.held[place, a] >> _VALUE
+                    if not each_is_one:
+                        values.alike[place] = room.alike[lines.held[place, 0] & _ROW]
             runs = _runs(lines.codes, start, end, attribute, digits, starts)
             if runs > 1 or attribute + 1 == attributes:
                 break

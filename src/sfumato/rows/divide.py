@@ -13,7 +13,7 @@ from sfumato.errors import Infeasible
 from sfumato.models.model import exact_share
 from sfumato.rows.anatomy import anatomy
 from sfumato.rows.refine import deal_missing, refine
-from sfumato.schema.distinct import count_codes
+from sfumato.schema.distinct import looked_up
 from sfumato.table import Column, Groups, Table
 from sfumato.table.groups import packed
 from sfumato.table.permutation import permutation, shuffled_by_code
@@ -61,7 +61,7 @@ def divide(
 
 def is_eligible(column: Column, least: int) -> bool:
     """Return whether the rows that have a value can be dealt into groups of so many values."""
-    counts = np.bincount(column.codes, minlength=column.cardinality + 1)[: column.cardinality]
+    counts = column.counts[:-1]
     return bool(counts.sum() > 0 and int(counts.max()) * least <= int(counts.sum()))
 
 
@@ -88,7 +88,7 @@ def divide_unique(
 
 def _rarest_first(column: Column, least: int, rng: np.random.Generator) -> Groups | None:
     """Return the groups of the paper's order, None where some rows find no group."""
-    counts = count_codes(column.codes, column.cardinality + 1)[: column.cardinality]
+    counts = column.counts[:-1]
     values = np.flatnonzero(counts)
     by_size = values[np.argsort(counts[values], kind="stable")]
     group_of, groups = _take_rarest(counts[by_size], least, rng)
@@ -96,7 +96,7 @@ def _rarest_first(column: Column, least: int, rng: np.random.Generator) -> Group
         return None
     rank = np.full(column.null_code + 1, len(by_size), np.int32)
     rank[by_size] = np.arange(len(by_size), dtype=np.int32)
-    rows = shuffled_by_code(rank[column.codes], len(by_size), rng)
+    rows = shuffled_by_code(looked_up(rank, column.codes), len(by_size), rng)
     ids = np.full(len(column.codes), -1, np.int32)
     ids[rows] = group_of
     whole = Groups(np.zeros(len(ids), np.int32), 1)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.models import (
     AlphaKAnonymity,
@@ -17,8 +15,8 @@ from sfumato.models import (
     Linkable,
     Model,
 )
-from sfumato.models.counting import group_statistics, table_totals
-from sfumato.table import Groups, Table
+from sfumato.models.counting import statistics_as_one, table_totals
+from sfumato.table import Table
 
 
 def bind_to_table(table: Table, models: Sequence[Model]) -> tuple[BoundModel, ...]:
@@ -59,10 +57,9 @@ def refuse_infeasible(table: Table, models: Sequence[Model]) -> None:
     partition that holds. (Where people have several rows a union may count some of them once
     only; then a table may be refused that a partition would have protected.)
     """
-    whole = Groups(np.zeros(table.rows, dtype=np.int32), 1)
     names = tuple(dict.fromkeys(name for model in models for name in model.needs))
     bound_models = bind_to_table(table, models)
-    statistics = group_statistics(table, whole, names)
+    statistics = statistics_as_one(table, names)
     for bound in bound_models:
         if not bound.holds(statistics)[0]:
             raise Infeasible(_advice(bound, statistics, _counted(table)))

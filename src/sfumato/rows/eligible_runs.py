@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -26,16 +26,19 @@ Ints = npt.NDArray[np.int64]
 
 _FEW = 32  # rows of a group, each of which is compared with every other
 _SHORT = 64  # rows of a run that are counted again rather than kept
+_ONE = np.ones(1, np.int64)
 
 
 class Values(NamedTuple):
     """The sensitive values of rows; those of all attributes are numbered in one go, 0 missing.
 
-    `of_row[a, i]` is the value of row i on attribute a, `attribute[v]` whose value v is.
+    `of_row[a, i]` is the value of row i on attribute a, `attribute[v]` whose value v is. Where each
+    row stands for several that are alike, `alike` has how many; else a single 1, for all.
     """
 
     of_row: Codes
     attribute: Codes
+    alike: Ints = _ONE
 
 
 class Counter(NamedTuple):
@@ -90,12 +93,12 @@ def numbered(parts: Sequence[tuple[Codes, int]]) -> Values:
     return Values(of_row, np.concatenate(attribute))
 
 
-def largest_counts(values: Values, groups: Groups) -> Ints:
+def largest_counts(values: Values, groups: Groups) -> Codes:
     """Return how many rows of each group share its commonest value, by attribute."""
     return counts_by_group(values, groups)[0]
 
 
-def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
+def counts_by_group(values: Values, groups: Groups) -> tuple[Codes, Codes]:
     """Return how many rows of each group share its commonest value, and how many have one.
 
     Both are by attribute.
@@ -103,11 +106,12 @@ def counts_by_group(values: Values, groups: Groups) -> tuple[Ints, Ints]:
     return counts_of_members(values, groups.order, groups.offsets)
 
 
-def counts_of_members(values: Values, rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+def counts_of_members(values: Values, rows: Ints, offsets: Ints) -> tuple[Codes, Codes]:
     """Return the same as `counts_by_group` of groups whose rows stand one after the other."""
     count = len(offsets) - 1
     widest = int(np.diff(offsets).max(initial=0))
-    largest, known = np.zeros((2, len(values.of_row), count), np.int64)
+    # as narrow as rows can be numbered: of many groups, most of the work is memory
+    largest, known = np.zeros((2, len(values.of_row), count), np.int32)
     # all of a row side by side: it is fetched from somewhere else, once
     if len(rows) < len(values.of_row[0]):
         shown, rows = np.ascontiguousarray(values.of_row[:, rows].T), np.arange(len(rows))
@@ -133,8 +137,8 @@ def _count_groups(
     offsets: Ints,
     counts: Ints,
     held: Codes,
-    largest: Ints,
-    known: Ints,
+    largest: Codes,
+    known: Codes,
 ) -> None:
     for group in range(len(offsets) - 1):
         start, size = offsets[group], offsets[group + 1] - offsets[group]
@@ -174,9 +178,14 @@ def refuse_ineligible(columns: Sequence[Column], groups: Groups, l: int) -> None
         refuse_counts(column, most, rows, l)
 
 
-def refuse_counts(column: Column, largest: Ints, known: Ints, l: int) -> None:  # noqa: E741
+def refuse_counts(
+    column: Column,
+    largest: npt.NDArray[np.integer[Any]],
+    known: npt.NDArray[np.integer[Any]],
+    l: int,  # noqa: E741
+) -> None:
     """Refuse (ParameterError) groups, given their rows that share a value and that have one."""
-    failing = int(np.count_nonzero((largest == 0) | (largest * l > known)))
+    failing = int(np.count_nonzero((largest == 0) | (largest * np.int64(l) > known)))
     if failing:
         raise ParameterError(
             f"{failing} of {len(known)} groups are not {l}-eligible on `{column.name}`: "
@@ -231,6 +240,8 @@ def join_runs(
     than l rows, which most are, cannot be eligible, and are counted only with what they join.
     """
     runs = len(starts)
+    # a row that stands for several may be enough
+    fewest = l if len(values.alike) == 1 else 1
     done = 0
     pile.bottom[0] = 0
     side = 0  # where the run at hand is counted
@@ -242,7 +253,7 @@ def join_runs(
         stop = starts[run] if run < runs else end
         is_counted = False
         while True:
-            if stop - first >= l:
+            if stop - first >= fewest:
                 if not is_counted:
                     count_rows(values, first, stop, counter, side)
                     is_counted = True
@@ -328,6 +339,7 @@ def count_rows(values: Values, start: int, stop: int, counter: Counter, side: in
     """Add the values of some rows to the counts of a side."""
     counts, found = counter.counts, counter.found
     length = counter.length[side]
+    step = 0 if len(values.alike) == 1 else 1
     for attribute in range(len(values.of_row)):
         # what every row changes is kept at hand
         known, largest = counter.known[side, attribute], counter.largest[side, attribute]
@@ -335,12 +347,13 @@ def count_rows(values: Values, start: int, stop: int, counter: Counter, side: in
             value = values.of_row[attribute, row]
             if value == 0:
                 continue
-            often = counts[side, value] + 1
-            if often == 1:
+            rows = values.alike[row * step]
+            often = counts[side, value] + rows
+            if often == rows:
                 found[side, length] = value
                 length += 1
             counts[side, value] = often
-            known += 1
+            known += rows
             largest = max(largest, often)
         counter.known[side, attribute], counter.largest[side, attribute] = known, largest
     counter.length[side] = length

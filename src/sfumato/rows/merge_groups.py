@@ -21,6 +21,7 @@ from sfumato.rows.eligible_runs import (
     new_counter,
     numbered,
 )
+from sfumato.schema.distinct import count_codes, looked_up
 from sfumato.table import Column, Groups
 from sfumato.table.groups import spread
 
@@ -64,8 +65,8 @@ class Merged(NamedTuple):
     """Merged groups, and what `counts_by_group` says of them."""
 
     groups: Groups
-    largest: Ints
-    known: Ints
+    largest: Codes
+    known: Codes
 
 
 def merge_groups(
@@ -92,11 +93,11 @@ def merge_groups(
     is_used = np.zeros(groups.count, np.bool_)
     is_used[target] = True
     number = (np.cumsum(is_used, dtype=np.int32) - 1)[target]
-    merged = Groups(number[groups.ids], int(is_used.sum()))
+    merged = Groups(looked_up(number, groups.ids), int(is_used.sum()))
     return Merged(merged, *_counts_of_merged(values, groups, number, largest, known))
 
 
-def _used(largest: Ints, known: Ints, sizes: Ints, limits: Limits) -> Reals:
+def _used(largest: Codes, known: Codes, sizes: Ints, limits: Limits) -> Reals:
     """Return what each group uses of its limits: above 1, it exceeds one of them."""
     tables = len(largest) - len(limits.gammas)
     shares = largest[:tables] / sizes
@@ -127,13 +128,13 @@ def _ascending_order(numbers: Reals) -> Ints:
 
 
 def _counts_of_merged(
-    values: Values, groups: Groups, number: Codes, largest: Ints, known: Ints
-) -> tuple[Ints, Ints]:
+    values: Values, groups: Groups, number: Codes, largest: Codes, known: Codes
+) -> tuple[Codes, Codes]:
     """Return the counts of merged groups, those of groups being known; `number` says of which.
 
     Most groups are merged with no other, and only those that are have to be counted.
     """
-    parts = np.bincount(number)
+    parts = count_codes(number, int(number.max()) + 1)
     part_of = np.empty(len(parts), np.int64)  # one of its groups, all there is of most
     part_of[number] = np.arange(len(number))
     new_largest, new_known = (each.take(part_of, axis=1) for each in (largest, known))

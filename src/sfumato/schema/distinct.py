@@ -55,8 +55,7 @@ class Distinct:
         place = other if self.code_of is None else other[self.code_of]
         if (place == np.arange(len(place))).all():
             return self.slots
-        codes: npt.NDArray[np.int32] = place[self.slots]
-        return codes
+        return looked_up(place, self.slots)
 
 
 class DistinctColumns:
@@ -124,7 +123,25 @@ def _count_many(codes: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[n
     counts = np.zeros((LANES if size <= _FEW_COUNTS else 1, size), np.int64)
     if not add_counts(many, counts):
         raise ValueError("a code is not below the number of codes")
-    found: npt.NDArray[np.int64] = counts.sum(axis=0)
+    found: npt.NDArray[np.int64] = counts[0] if len(counts) == 1 else counts.sum(axis=0)
+    return found
+
+
+def looked_up(
+    table: npt.NDArray[np.int32], places: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.int32]:
+    """Return what stands at so many places of a table; none may lie beyond its ends.
+
+    In half of NumPy's time: it widens all places before it looks, here those of a block.
+
+    >>> looked_up(np.array([7, 8, 9], np.int32), np.array([2, 0, 2], np.int8)).tolist()
+    [9, 7, 9]
+    """
+    found = np.empty(len(places), np.int32)
+    for start in range(0, len(places), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        # any other mode looks for wrong places first, and finds what it returns elsewhere
+        np.take(table, places[block], out=found[block], mode="wrap")
     return found
 
 
@@ -134,7 +151,11 @@ def counted(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDA
     >>> [each.tolist() for each in counted(np.array([3, 1, 3]))]
     [[1, 3], [1, 2]]
     """
-    keys = np.sort(keys)
+    return runs_of(np.sort(keys))
+
+
+def runs_of(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the same as `counted` of keys that ascend; they themselves, where all differ."""
     is_first = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     if is_first.all():

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.schema.distinct import count_codes
+from sfumato.schema.distinct import count_codes, looked_up
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -23,6 +23,7 @@ Ints = npt.NDArray[np.int64]
 _LARGEST_KEY = 2**63 - 1
 BLOCK = 1 << 15  # rows that stay in the cache while several columns of them are worked on
 _FEW = 1 << 16  # rows that are sorted before a further thread has begun
+_MOST_NARROW = 2**31 - 1  # rows that numbers of 32 bits can count
 _SPARSEST = 8  # combinations that may occur, for every row
 
 
@@ -62,7 +63,8 @@ class Groups:
             occurs = np.zeros(span, np.bool_)
             occurs[keys] = True
             number = np.cumsum(occurs, dtype=np.int32)
-            return cls(number[keys] - 1, int(number[-1]))
+            number -= 1
+            return cls(looked_up(number, keys), int(number[-1]) + 1)
         number_bits = len(keys).bit_length()
         if len(keys) and span.bit_length() + number_bits < 64:
             return cls._of_sorted((keys << number_bits) + np.arange(len(keys)), number_bits)
@@ -133,12 +135,14 @@ def sorted_rows(rows: Ints, codes: Codes, count: int) -> Ints:
     # every thread counts all codes for itself, which pays if it has more rows than there are codes
     worth = len(rows) // max(count, _FEW)
     parts = np.array_split(rows, max(min(os.cpu_count() or 1, worth), 1))
-    places = np.zeros((len(parts), count), np.int64)
+    # where there are many codes, places are most of the memory that this takes
+    narrow = np.int32 if len(rows) <= _MOST_NARROW else np.int64
+    places = np.zeros((len(parts), count), narrow)
     found = np.empty(len(rows), np.int64)
     _in_threads(_count_rows, parts, repeat(codes), places)
     # from how many rows of each code a part has to where its first one goes
-    total = places.sum(axis=0)
-    before = np.cumsum(total) - total
+    total = places.sum(axis=0, dtype=narrow)
+    before = np.cumsum(total, dtype=narrow) - total
     for place in places:
         own = place.copy()
         place[:] = before
@@ -157,14 +161,14 @@ def _in_threads(work: Callable[..., None], parts: Sequence[Ints], *others: Itera
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_rows(rows: Ints, codes: Codes, counts: Ints) -> None:
+def _count_rows(rows: Ints, codes: Codes, counts: npt.NDArray[np.integer[Any]]) -> None:
     """Add to the counts how many of the rows have each code."""
     for row in rows:
         counts[codes[row]] += 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _place_rows(rows: Ints, codes: Codes, place: Ints, found: Ints) -> None:
+def _place_rows(rows: Ints, codes: Codes, place: npt.NDArray[np.integer[Any]], found: Ints) -> None:
     """Put each row where the next one of its code goes."""
     for row in rows:
         code = codes[row]
