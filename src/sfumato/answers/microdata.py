@@ -20,6 +20,7 @@ from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import distinct
 from sfumato.schema.hierarchy import Hierarchy
 from sfumato.schema.kinds import is_text
+from sfumato.table.groups import counting_order
 from sfumato.table.permutation import permutation, shuffle
 from sfumato.table.sorting import sorted_by
 
@@ -65,8 +66,8 @@ def to_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
 
 
 def coded_microdata(release: Release, rng: np.random.Generator) -> pa.Table:
-    """Return the very table of `to_microdata` for those who count its rows: texts that were drawn
-    are codes of a dictionary, which may have more than occur."""
+    """Return the rows of `to_microdata` for those who count them: maybe in another order, and texts
+    that were drawn as codes of a dictionary, which may have more than occur."""
     return _microdata(release, rng, coded=True)
 
 
@@ -88,7 +89,7 @@ def plausible_table(
 
     With `redealt`, blocks and buckets are dealt once more within their groups, so that two tables
     differ as much as what the release may have come from. Parts of joint attributes can be asked
-    for. `coded` is that of `draw`.
+    for. `coded` is that of `draw`, and leaves the rows in whatever order takes least.
     """
     manifest = release.manifest
     if is_randomised(manifest):
@@ -97,7 +98,7 @@ def plausible_table(
     if manifest.layout == "sets":
         columns = drawn_from_sets(release, attributes, rng)
     if manifest.layout == "anatomized":
-        tables = _joined(release, attributes, rng)
+        tables = _joined(release, attributes, rng, in_random_order=not coded)
     elif redealt and manifest.layout in _DEALT:
         tables = dealt_anew(release, attributes, rng)
     else:
@@ -114,10 +115,15 @@ def plausible_table(
 
 
 def _joined(
-    release: Release, attributes: Sequence[str], rng: np.random.Generator
+    release: Release,
+    attributes: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    in_random_order: bool,
 ) -> list[pa.Table]:
     """Return the tables of attributes, a row a record, such that equal places are one record."""
-    tables, groups = [], None
+    tables: list[pa.Table] = []
+    groups = None
     order = permutation(rng, release.manifest.rows)
     for entry in release.manifest.tables:
         wanted = [name for name in entry.attributes if name in attributes]
@@ -138,7 +144,11 @@ def _joined(
             groups = sorted_ids
         if len(ids) != len(order) or not np.array_equal(sorted_ids, groups):
             raise ReleaseDamaged(f"the groups of table '{entry.name}' are not those of the others")
-        tables.append(table.select(wanted).take(pa.array(rows[by_group][order])))
+        rows = rows[by_group]
+        if not tables and not in_random_order:
+            # that of the first table's rows, which need not be fetched from everywhere then
+            order = counting_order(rows.astype(np.int32), table.num_rows)
+        tables.append(table.select(wanted).take(pa.array(rows[order])))
     return tables
 
 

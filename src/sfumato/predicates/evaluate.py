@@ -32,7 +32,7 @@ from sfumato.predicates.expression import (
 )
 from sfumato.predicates.places import placed
 from sfumato.schema.attribute import Attribute, Kind, Role
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import distinct, looked_up
 from sfumato.schema.kinds import comparable_type, is_text, kind_of, stated_values
 from sfumato.schema.lazy_table import Columns
 from sfumato.schema.schema import Schema
@@ -198,7 +198,7 @@ def _rows(predicate: Predicate, column_of: Callable[[str], _Coded]) -> Mask:
     names = predicate.attributes
     if len(names) == 1:
         column = column_of(next(iter(names)))
-        return _slots(predicate, column)[column.codes]
+        return looked_up(_slots(predicate, column), column.codes)
     assert isinstance(predicate, And | Or)  # all that can read several columns
     return _joined(predicate, (_rows(part, column_of) for part in predicate.parts))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 from sfumato.errors import SchemaError
 from sfumato.schema.chunks import codes_of
 from sfumato.schema.kinds import comparable_type, value_type
+
+Cell = TypeVar("Cell", bound=np.generic)
 
 # How many times the number of rows a range of whole numbers may span to be counted by table.
 _DENSE_SPAN = 2
@@ -127,9 +129,7 @@ def _count_many(codes: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[n
     return found
 
 
-def looked_up(
-    table: npt.NDArray[np.int32], places: npt.NDArray[np.integer[Any]]
-) -> npt.NDArray[np.int32]:
+def looked_up(table: npt.NDArray[Cell], places: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Cell]:
     """Return what stands at so many places of a table; none may lie beyond its ends.
 
     In half of NumPy's time: it widens all places before it looks, here those of a block.
@@ -137,7 +137,7 @@ def looked_up(
     >>> looked_up(np.array([7, 8, 9], np.int32), np.array([2, 0, 2], np.int8)).tolist()
     [9, 7, 9]
     """
-    found = np.empty(len(places), np.int32)
+    found = np.empty(len(places), table.dtype)
     for start in range(0, len(places), _BLOCK):
         block = slice(start, start + _BLOCK)
         # any other mode looks for wrong places first, and finds what it returns elsewhere

@@ -27,6 +27,7 @@ Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 _SLOTS = 4  # a table of what occurs has, for every key
+_NONE, _SEVERAL = -1, -2  # keys in a slot
 _KINDS = 1 << 16  # kinds of people in groups that are looked at at a time
 
 
@@ -152,16 +153,17 @@ class _Known:
     """Keys, of which it is looked up whether others are among them."""
 
     def __init__(self, known: Ints) -> None:
-        # a slot by the last bits of a key has the others, which is quicker than searching; of keys
-        # that share a slot, one is looked up, and the few others are searched
+        # a slot by the last bits of a key has the others, which is quicker than searching; only
+        # the few keys that share a slot are searched
         largest = int(known.max(initial=0))
         self._bits = min(largest.bit_length(), (_SLOTS * known.size).bit_length())
         most = largest >> self._bits
         number = np.int16 if most < 1 << 15 else np.int32 if most < 1 << 31 else np.int64
-        self._slots: npt.NDArray[np.signedinteger[Any]] = np.full(1 << self._bits, -1, number)
+        self._slots: npt.NDArray[np.signedinteger[Any]] = np.full(1 << self._bits, _NONE, number)
         slot, rest = self._taken_apart(known)
         self._slots[slot] = rest
-        self._others = np.unique(known[self._slots[slot] != rest])
+        self._slots[slot[self._slots[slot] != rest]] = _SEVERAL
+        self._several = np.unique(known[self._slots[slot] == _SEVERAL])
 
     def _taken_apart(self, keys: Ints) -> tuple[Ints, Ints]:
         return keys & ((1 << self._bits) - 1), keys >> self._bits
@@ -171,11 +173,11 @@ class _Known:
         slot, rest = self._taken_apart(keys)
         held = self._slots[slot]
         found = held == rest
-        if len(self._others):
-            is_open = (held >= 0) & ~found
-            left = keys[is_open]
-            place = np.minimum(np.searchsorted(self._others, left), len(self._others) - 1)
-            found[is_open] = self._others[place] == left
+        if len(self._several):
+            among = held == _SEVERAL
+            left = keys[among]
+            place = np.minimum(np.searchsorted(self._several, left), len(self._several) - 1)
+            found[among] = self._several[place] == left
         return np.asarray(found)
 
 

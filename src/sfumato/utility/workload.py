@@ -136,7 +136,7 @@ def numbers_of(column: Column) -> Reals:
 
 
 class _Truth:
-    """True answers; the column of numbers is read once."""
+    """True answers; the column of numbers is looked at once."""
 
     def __init__(self, original: Table, aggregate: Asked) -> None:
         self._original = original
@@ -145,13 +145,14 @@ class _Truth:
         self._numbers: Reals | None = None
         if not isinstance(aggregate, Count):
             self._numbers = numbers_of(original[aggregate.attribute])
+            self._is_there = ~np.isnan(self._numbers)
 
     def of(self, predicate: Predicate) -> float:
         rows = evaluate(predicate, self._original)
         if self._numbers is None:
             weighed = np.count_nonzero(rows) if self._weights is None else self._weights[rows].sum()
             return float(weighed)
-        rows = rows & ~np.isnan(self._numbers)
+        rows = rows & self._is_there
         numbers = self._numbers[rows]
         weights = None if self._weights is None else self._weights[rows]
         if self._is_mean:
