@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from sfumato.errors import SchemaError
 from sfumato.schema import Kind, Schema
 from sfumato.schema import distinct as module
-from sfumato.schema.distinct import distinct
+from sfumato.schema.distinct import distinct, looked_up
 from sfumato.table import encode
 
 _CELLS = st.lists(st.none() | st.integers(-4, 4), max_size=12)
@@ -60,3 +60,12 @@ def test_an_ordered_dictionary_of_numbers_keeps_its_order():
     table = encode(pa.table({"grade": cells}), Schema.of(grade="quasi-identifier"))
     assert table["grade"].kind is Kind.ORDINAL
     assert table["grade"].values.to_pylist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_places_beyond_a_table_are_refused_and_not_looked_up_elsewhere(wrong):
+    places = np.zeros(40_000, np.int32)
+    places[39_000] = wrong
+    with pytest.raises(IndexError, match="beyond the ends"):
+        looked_up(np.arange(3, dtype=np.int32), places)
+    assert not looked_up(np.arange(3) > 0, np.zeros(40_000, np.int8)).any()

@@ -67,6 +67,11 @@ def test_a_plausible_table_is_the_other_side():
     assert after["F"] == pytest.approx(drawn.count("F") / len(drawn))
 
 
+def test_equal_numbers_do_not_vary_however_their_mean_is_rounded():
+    assert np.full(2_000, 0.1).std() > 0
+    assert not _varies(np.full(2_000, 0.1))
+
+
 @pytest.mark.parametrize("numbers", [[0.1] * 9, [1.0, 1.0 + 1e-15], [0.0, 1e-200], [1e-90, 0.0]])
 def test_numbers_vary_where_their_deviation_is_not_0(numbers):
     assert _varies(np.array(numbers)) == (np.array(numbers).std() > 0)

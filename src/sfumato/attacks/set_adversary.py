@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.answers.set_axes import Axis, read_axis
+from sfumato.answers.set_axes import Axis, read_axis, records_of_sets
 from sfumato.attacks.adversary import asked, gather, refuse_strangers, refuse_unfit
 from sfumato.attacks.fits import kinds_of
 from sfumato.attacks.memory import Memory
@@ -26,7 +26,7 @@ from sfumato.attacks.set_people import columns_of, places
 from sfumato.attacks.set_weights import Held, factors, in_shares, room
 from sfumato.attacks.stage import ByCode, Candidates, Secret, parts
 from sfumato.attacks.targets import draw
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, ReleaseDamaged
 from sfumato.release import Release
 from sfumato.schema.attribute import Role
 from sfumato.schema.text import to_texts
@@ -76,9 +76,11 @@ class SetAdversary:
         looked at, and fewer where the release is large.
 
         Refuses (ParameterError) originals and controls that lack what is known of people, and
-        releases or originals without rows.
+        releases or originals without rows; (ReleaseDamaged) one that lacks some of its records.
         """
         refuse_unfit(release, original)
+        if records_of_sets(release).num_rows != release.manifest.rows:
+            raise ReleaseDamaged("the release does not have as many records as its manifest says")
         entries = [e for e in release.manifest.attributes if e.role in (*PROTECTED, *KNOWN)]
         known = tuple(entry.name for entry in entries if entry.role in KNOWN)
         secrets = tuple(entry.name for entry in entries if entry.role in PROTECTED)

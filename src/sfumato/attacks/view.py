@@ -236,8 +236,12 @@ class _Reader:
     def count(self, table: str) -> Ints:
         """Return how many records each row stands for."""
         content = self._release.tables[table]
-        counted = "count" in content.column_names
-        return _numbers(content["count"]) if counted else np.ones(content.num_rows, np.int64)
+        if "count" not in content.column_names:
+            return np.ones(content.num_rows, np.int64)
+        counts = _numbers(content["count"])
+        if counts.min(initial=1) < 1 or counts.sum() != self._release.manifest.rows:
+            raise ReleaseDamaged(f"table '{table}' does not count all records")
+        return counts
 
     def cells(self, table: str, name: str) -> Codes:
         """Return the distinct cell of each row; those in buckets tell nothing of their row."""

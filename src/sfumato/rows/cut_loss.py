@@ -494,7 +494,10 @@ def _add_span_losses(axes: Axes, axis: int, sides: int, scratch: Losses) -> None
 
 @numba.njit(inline="always")
 def _add_looked_up(axes: Axes, axis: int, sides: int, scratch: Losses) -> None:
-    """Add the losses of an attribute over the spans of all sides, by its table."""
+    """Add the losses of an attribute over the spans of all sides, by its table; no side is empty.
+
+    The span of one without rows would be looked up far outside the table.
+    """
     met, total, losses = scratch.met, scratch.total, scratch.table
     width = 2 * (len(scratch.missing) - LANES)
     start, codes = scratch.table_start[axis], axes.null[axis] + 1

@@ -295,8 +295,10 @@ def _pearson(one: Reals, other: Reals, weights: Reals | None) -> float | None:
 
 
 def _varies(numbers: Reals) -> bool:
-    # the deviation takes several passes, and only that of nearly equal numbers can be 0
-    return bool(np.ptp(numbers) > _APART or numbers.std() > 0)
+    span = np.ptp(numbers)
+    # the deviation takes several passes: that of nearly equal numbers can be 0, and that of equal
+    # ones need not be
+    return bool(span > _APART or (span > 0 and numbers.std() > 0))
 
 
 def summary(margins: Sequence[Margin]) -> Mapping[str, Any]:
