@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 def serious(page) -> list[str]:
     """Return the serious and critical findings of axe, with the places where they are."""
+    page.wait_for_load_state("load")  # without its styles a page has other colours
     found = Axe().run(page).response["violations"]
     return [
         f"{each['id']}: {', '.join(str(node['target']) for node in each['nodes'][:5])}"
