@@ -145,7 +145,7 @@ def _corrupted(
         # people of one kind with the same value fare alike
         pairs, like = np.unique(of[here] * secret.count + truth, return_inverse=True)
         kind = pairs // secret.count - part.start
-        kinds_here, group, weight = fits.by_group()
+        kinds_here, group, weight = fits.by_group
         by_kind, by_pair = np.zeros(fits.people), np.zeros((len(pairs), len(CORRUPTED)))
         add_corrupted(
             kinds_here,

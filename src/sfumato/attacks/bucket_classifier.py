@@ -71,7 +71,7 @@ class Classifier:
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
             add_sharpened(
-                *(*fits.by_group(), self._ranks(eyes, kinds)),
+                *(*fits.by_group, self._ranks(eyes, kinds)),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
                 *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),

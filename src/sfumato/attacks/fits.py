@@ -57,14 +57,15 @@ class Fits:
         """Whose each fit is."""
         return np.repeat(np.arange(self.people), np.diff(self.start))
 
-    @property
+    @cached_property
     def total(self) -> Reals:
         """The expected number of records that fit each person."""
         found = np.bincount(self.person, self.weight, minlength=self.people)
         return np.asarray(found, np.float64)
 
+    @cached_property
     def by_group(self) -> tuple[Ints, Ints, Reals]:
-        """Return people, groups and weights in the order of groups, and of people within one.
+        """People, groups and weights in the order of groups, and of people within one.
 
         Who goes through groups that hold much more than people do fetches each once this way; the
         groups of a person ascend all the same, so that sums over them do not change.
