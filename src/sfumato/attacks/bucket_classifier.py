@@ -181,7 +181,12 @@ def _balance(
     )
     wide, tall, attributes = min(lessons.widest, _FEW), min(most, _FEW), room.lines.shape[1]
     few = Few(
-        *(np.empty((lines, _LANES)) for lines in (wide, wide, 1, tall, tall, wide * tall)),
+        np.empty((wide, _LANES)),
+        np.empty((wide, _LANES)),
+        np.empty(_LANES),
+        np.empty((tall, _LANES)),
+        np.empty((tall, _LANES)),
+        np.empty((wide * tall, _LANES)),
         np.empty((_LANES, tall, attributes), np.uint32),
     )
     balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room, few)

@@ -309,7 +309,7 @@ def _balance_few(
             for lane in range(lanes):
                 chance[lane] = people[lane] / chance[lane] if chance[lane] > 0 else 0.0
         for place in range(wide):
-            sums, factor, wanted = few.sums[0], few.factor[place], few.wanted[place]
+            sums, factor, wanted = few.sums, few.factor[place], few.wanted[place]
             if turn < rounds:
                 for lane in range(lanes):
                     sums[lane] = 0.0

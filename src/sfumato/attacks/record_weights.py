@@ -53,13 +53,7 @@ def told_by_records(
         sets, begins = _sets(eyes, rows[looked_at], secrets, tables)
 
         def do(first: int, last: int) -> None:
-            room = Room(
-                *np.empty((3, _WORDS), np.uint64),
-                np.empty(_WORDS, np.int64),
-                np.empty(_WORDS << 6, np.int64),
-                *np.empty((2, _WORDS << 6)),
-            )
-            weigh_records(*(first, last, looked_at, sets, begins, asked, room, sums, out, total))
+            weigh_records(*(first, last, looked_at, sets, begins, asked, _room(), sums, out, total))
 
         in_shares(len(looked_at), do)
     found = {}
@@ -114,6 +108,14 @@ def _sets(
         *(weights[:, 0].copy(), weights[:, 1].copy(), norm, more),
     )
     return sets, begins
+
+
+def _room() -> Room:
+    """Return room for the records of some words."""
+    lacks, twice, open_ = np.empty((3, _WORDS), np.uint64)
+    some, record = np.empty(_WORDS, np.int64), np.empty(_WORDS << 6, np.int64)
+    weight, after = np.empty((2, _WORDS << 6))
+    return Room(lacks, twice, open_, some, record, weight, after)
 
 
 def _norms(axis: Axis, tables: SetTables) -> Reals:
