@@ -11,6 +11,7 @@ from attacks.associated_people import people
 from oracles import definetti as oracle
 
 import sfumato as sf
+from sfumato.attacks import bucket_classifier
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.bucket_classifier import learn
 from sfumato.attacks.buckets_shown import CATEGORIES, Lessons, categories_of
@@ -112,6 +113,22 @@ def test_it_is_the_literal_one_in_buckets_of_many_values(blocks):
         own = [tuple(person[name] for name in names) for names in blocks]
         expected.append(oracle.in_groups(learned, groups, lambda b, row, own=own: row == own[b]))
     assert_equal(sharpened(eyes), expected)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_buckets_side_by_side_are_balanced_as_one_by_one(monkeypatch, maker):
+    """To the last bit: sums of a bucket keep their order, and so do those of all."""
+    found = []
+    for few, lanes in ((0, 64), (3, 5), (12, 64)):
+        monkeypatch.setattr(bucket_classifier, "_FEW", few)
+        monkeypatch.setattr(bucket_classifier, "_LANES", lanes)
+        eyes = adversary(MAKERS[maker], people(90, 0.6, values=9, seed=5))
+        secret = eyes.secret("secret")
+        classifier = learn(Lessons.of(eyes, secret), secret, rng())
+        found.append((classifier.ratio, classifier.sharpened(eyes, eyes.targets)))
+    for ratio, sharp in found[1:]:
+        assert np.array_equal(ratio, found[0][0])
+        assert np.array_equal(sharp, found[0][1])
 
 
 def test_it_is_the_literal_one_in_buckets_of_several_groups():

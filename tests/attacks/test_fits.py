@@ -30,7 +30,7 @@ def drawn_fits(people: int, groups: int, seed: int) -> Fits:
 
 def test_fits_by_group_are_those_by_person_and_groups_of_a_person_ascend():
     fits = drawn_fits(70, 200, 1)
-    people, groups, weights = fits.by_group()
+    people, groups, weights = fits.by_group
     assert (np.diff(groups) >= 0).all()
     again = np.argsort(people, kind="stable")
     assert (people[again] == fits.person).all()

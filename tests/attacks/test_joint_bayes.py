@@ -85,6 +85,18 @@ def test_it_is_the_literal_one(method, seed):
         assert outcome.figures["mean_chance_of_own_value"] == pytest.approx(chance / 24)
 
 
+@pytest.mark.parametrize("method", [sf.SensitiveQID(l=2), sf.SensitiveQID(l=2, t=0.5)])
+def test_records_are_weighed_alike_however_many_at_a_time(monkeypatch, method):
+    table = people(200, 0.5, values=4, known=2)
+    schema = Schema.of(a0=HIDDEN, a1="quasi-identifier", secret="sensitive")
+    found = []
+    for words in (1, 3, 128):
+        monkeypatch.setattr(record_weights, "_WORDS", words)
+        eyes = adversary(method, table, schema)
+        found.append([each.to_dict() for each in joint_bayes(eyes, rng=rng())])
+    assert found[0] == found[1] == found[2]
+
+
 # --- who is at risk -------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from attacks.associated_people import people
 import sfumato as sf
 from sfumato.attacks import adversary as adversaries
 from sfumato.attacks import fits as finding
+from sfumato.attacks import kept_fits
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.fakes import _NEAR, _Near
 from sfumato.attacks.fits import joined
@@ -55,6 +56,19 @@ def test_kept_fits_are_those_that_are_found(monkeypatch, method):
             assert np.array_equal(one.start, other.start)
             assert np.array_equal(one.group, other.group)
             assert np.array_equal(one.weight, other.weight)
+
+
+def test_fits_that_are_asked_for_again_stay_while_they_are_few(monkeypatch):
+    eyes = eyes_of(sf.Anatomy(l=2), people(400, 0.3))
+    (one,), (again,) = ([fits for _, fits in eyes.fits_in_parts(eyes.targets)] for _ in range(2))
+    assert one is again
+    (others,) = (fits for _, fits in eyes.fits_in_parts(eyes.targets[::-1].copy()))
+    assert np.array_equal(others.total, one.total[::-1])
+    monkeypatch.setattr(kept_fits, "_MOST_AGAIN", 0)
+    bare = eyes_of(sf.Anatomy(l=2), people(400, 0.3))
+    (first,), (second,) = ([f for _, f in bare.fits_in_parts(bare.targets)] for _ in range(2))
+    assert first is not second
+    assert np.array_equal(first.group, one.group)
 
 
 def test_near_rows_are_counted_as_differences_say():

@@ -288,7 +288,7 @@ class Adversary:
             found = np.zeros((fits.people, secret.count))
             told = secret.sides[0]
             add_shares(
-                *(*fits.by_group(), self.sizes),
+                *(*fits.by_group, self.sizes),
                 *(told.start, told.value, told.weight, found),
             )
             return found

@@ -16,6 +16,7 @@ from sfumato.attacks.outcome import Outcome, Rate, worst_decile
 from sfumato.attacks.secrets_seen import Seen, with_secret
 from sfumato.attacks.stage import Secret
 from sfumato.schema.attribute import Role
+from sfumato.table.groups import starts_of
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -132,7 +133,7 @@ def _corrupted(
     partly = eyes.release.manifest.attribute(secret.name).role is Role.SEMI_SENSITIVE
     # of a record of a group, how much is in its cohorts
     per_record = held / eyes.sizes
-    first = np.searchsorted(cohorts.of, np.arange(len(cohorts.sizes) + 1))
+    first = starts_of(cohorts.of, len(cohorts.sizes))
     kinds, of = eyes.kinds(rows)
     taken, chances = [np.zeros(0, np.int64)], [np.zeros((0, len(CORRUPTED)))]
     left = _ENTRIES
@@ -145,7 +146,7 @@ def _corrupted(
         # people of one kind with the same value fare alike
         pairs, like = np.unique(of[here] * secret.count + truth, return_inverse=True)
         kind = pairs // secret.count - part.start
-        kinds_here, group, weight = fits.by_group()
+        kinds_here, group, weight = fits.by_group
         by_kind, by_pair = np.zeros(fits.people), np.zeros((len(pairs), len(CORRUPTED)))
         add_corrupted(
             kinds_here,
@@ -158,7 +159,7 @@ def _corrupted(
             first,
             cohorts.value,
             cohorts.count,
-            np.searchsorted(kind, np.arange(fits.people + 1)),
+            starts_of(kind, fits.people),
             pairs % secret.count,
             np.array(CORRUPTED),
             are_in,

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.buckets_shown import Features, Lessons
-from sfumato.attacks.definetti_kernels import Room, add_sharpened, balance
+from sfumato.attacks.definetti_kernels import Few, Room, add_sharpened, balance
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.stage import Secret
@@ -40,6 +40,8 @@ ROUNDS: Final = 4  # of balancing a bucket
 # That are learned from: people of a bucket with the same cells count as one row.
 MOST_ROWS: Final = 200_000
 _ROOM = 1 << 17  # products of people and values of a bucket, which are kept between rounds
+_FEW = 5  # values, and people, of a bucket that is balanced side by side with others
+_LANES = 64  # of these, at a time
 _NO_TALLY: Final = np.zeros((0, 0))
 _SHARES = 4  # of the work, whatever the machine: sums do not depend on the number of its threads
 
@@ -69,7 +71,7 @@ class Classifier:
             out = np.zeros((fits.people, self.secret.count))
             lessons, widest = self.lessons, self.lessons.widest
             add_sharpened(
-                *(*fits.by_group(), self._ranks(eyes, kinds)),
+                *(*fits.by_group, self._ranks(eyes, kinds)),
                 *(lessons.columns, lessons.shown, lessons.buckets, lessons.stretches),
                 *(self.ratio, self.scale, np.empty(widest), np.empty(widest)),
                 *(np.zeros(self.secret.count), out),
@@ -177,7 +179,17 @@ def _balance(
         np.empty((most, lessons.shown.categories.shape[1]), np.int32),
         np.empty(max(lessons.widest, _ROOM)),
     )
-    balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room)
+    wide, tall, attributes = min(lessons.widest, _FEW), min(most, _FEW), room.lines.shape[1]
+    few = Few(
+        np.empty((wide, _LANES)),
+        np.empty((wide, _LANES)),
+        np.empty(_LANES),
+        np.empty((tall, _LANES)),
+        np.empty((tall, _LANES)),
+        np.empty((wide * tall, _LANES)),
+        np.empty((_LANES, tall, attributes), np.uint32),
+    )
+    balance(units, lessons.shown, lessons.buckets, ratio, rounds, scale, tally, room, few)
 
 
 def _in_shares(units: Ints, do: Callable[[Ints], T]) -> list[T]:

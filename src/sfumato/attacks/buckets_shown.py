@@ -23,7 +23,7 @@ from sfumato.attacks.reach import Reach
 from sfumato.attacks.stage import Secret
 from sfumato.attacks.view import Block, Held, buckets_of, paired
 from sfumato.schema.attribute import RESERVED_SUFFIX, Kind
-from sfumato.table.groups import BLOCK, counting_order, packed, spread
+from sfumato.table.groups import BLOCK, counting_order, packed, spread, starts_of
 from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
@@ -191,9 +191,8 @@ class Lessons:
 
 def _group_starts(eyes: Adversary, blocks: Sequence[Block]) -> Ints:
     """Return where each group's combinations start, by block: blocks come one after the other."""
-    edges = np.arange(eyes.view.groups + 1)
     before = np.cumsum([0, *(len(block.group) for block in blocks)])
-    starts = [np.searchsorted(block.group, edges) for block in blocks]
+    starts = [starts_of(block.group, eyes.view.groups) for block in blocks]
     return np.asarray(np.stack(starts) + before[:-1, np.newaxis])
 
 

@@ -15,6 +15,7 @@ from sfumato.release.cells import Exact, parse
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.kinds import is_text
 from sfumato.schema.text import to_texts
+from sfumato.table.groups import starts_of
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -66,7 +67,7 @@ def cohorts_of(eyes: Eyes, secret: Secret) -> Cohorts:
     groups, buckets, codes = bucket
     of, values, count = paired(buckets, codes)
     in_group, cohorts, rows_ = paired(groups, buckets)
-    start = np.searchsorted(in_group, np.arange(len(told.start)))
+    start = starts_of(in_group, len(told.start) - 1)
     share = rows_ / np.bincount(in_group, rows_)[in_group]
     sizes = np.bincount(buckets)
     value, cohort = (each.astype(np.int64) for each in (values, cohorts))

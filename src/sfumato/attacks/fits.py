@@ -23,7 +23,7 @@ from sfumato.attacks.fit_kernels import fill_fits, list_rows, mark_rows, scratch
 from sfumato.attacks.reach import MISSING, Reach, covers
 from sfumato.attacks.view import Block
 from sfumato.errors import ParameterError
-from sfumato.table.groups import packed
+from sfumato.table.groups import packed, starts_of
 from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
@@ -57,14 +57,15 @@ class Fits:
         """Whose each fit is."""
         return np.repeat(np.arange(self.people), np.diff(self.start))
 
-    @property
+    @cached_property
     def total(self) -> Reals:
         """The expected number of records that fit each person."""
         found = np.bincount(self.person, self.weight, minlength=self.people)
         return np.asarray(found, np.float64)
 
+    @cached_property
     def by_group(self) -> tuple[Ints, Ints, Reals]:
-        """Return people, groups and weights in the order of groups, and of people within one.
+        """People, groups and weights in the order of groups, and of people within one.
 
         Who goes through groups that hold much more than people do fetches each once this way; the
         groups of a person ascend all the same, so that sums over them do not change.
@@ -120,8 +121,7 @@ class Fitter:
         self._count = np.concatenate([block.count for block in self._blocks], dtype=np.int32)
         self._group = np.ascontiguousarray(first.group)
         self._width = (len(first.group) + 63) // 64  # words of an attribute for a value
-        edges = np.arange(groups + 1)
-        self._starts = np.stack([np.searchsorted(block.group, edges) for block in self._blocks])
+        self._starts = np.stack([starts_of(block.group, groups) for block in self._blocks])
         most = max(reaches[name].count for name in self.names)
         # numbers that are as short as they can be lie on fewer pages of memory
         self._cells: Cells = np.empty(

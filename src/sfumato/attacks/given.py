@@ -17,6 +17,7 @@ from sfumato.table.groups import packed
 
 Ints = npt.NDArray[np.int64]
 
+_TEXTS = (pa.string(), pa.large_string())
 _ENOUGH = 30  # rows of which some should agree with the data in a category
 
 
@@ -56,7 +57,8 @@ def plain(table: pa.Table) -> pa.Table:
 
 
 def as_read(table: pa.Table) -> pa.Table:
-    """Return a table as `plain` does, but for texts that are coded: their codes stay.
+    """Return a table as `plain` does, but for texts, which are coded: whoever looks at them after
+    this need not read them all again.
 
     They are numbered as rows first have them, as if somebody had read the texts one by one.
 
@@ -72,6 +74,8 @@ def as_read(table: pa.Table) -> pa.Table:
 
 def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
     own = value_type(column.type)
+    if column.type in _TEXTS:
+        return column.dictionary_encode()
     if not pa.types.is_dictionary(column.type) or not is_text(own):
         return column.cast(own)
     coded = one_array(column.unify_dictionaries())

@@ -20,7 +20,7 @@ from sfumato.attacks.own_rows import Column, OwnRows, attributes_of
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.view import KNOWN
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.table.groups import counting_order
+from sfumato.table.groups import counting_order, starts_of
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -70,10 +70,11 @@ def _slots(own: OwnRows, table: str) -> tuple[Ints, Ints, Ints]:
     Rows count once, however many people they stand for: only then is each as likely in any place.
     """
     groups = own.groups(table)
-    order = counting_order(groups.astype(np.int32), int(groups.max()) + 1)
+    count = int(groups.max()) + 1
+    order = counting_order(groups.astype(np.int32), count)
     place = np.empty(len(groups), np.int64)
     place[order] = np.arange(len(groups))
-    return order, place, np.searchsorted(groups[order], np.arange(int(groups.max()) + 2))
+    return order, place, starts_of(groups, count)
 
 
 def _beside(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.measures.compiled import loop, trailing_zeros
+from sfumato.measures.compiled import inner_loop, loop, trailing_zeros
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -35,77 +34,126 @@ class Sets(NamedTuple):
     more: Reals
 
 
+class Room(NamedTuple):
+    """Scratch for some records: bits of those that lack a value which their sets would hold for
+    sure, and of those that lack two; the records that may be a person's, and two weights each."""
+
+    lacks: Words
+    twice: Words
+    open: Words
+    some: Ints
+    record: Ints
+    weight: Reals
+    after: Reals
+
+
+@inner_loop
+def _mark_lacking(sets: Sets, begins: Ints, block: int, count: int, room: Room) -> None:
+    """Mark which records of so many words lack a value for sure, and which lack two."""
+    lacks, twice = room.lacks[:count], room.twice[:count]
+    lacks[:] = np.uint64(0)
+    twice[:] = np.uint64(0)
+    beyond = (block + count) * 64 - len(sets.norm)
+    if beyond > 0:  # records that there are not are ruled out
+        twice[-1] = ~(~np.uint64(0) >> np.uint64(beyond))
+    for a in range(len(begins)):
+        if sets.outside[a] == 0:
+            held = sets.words[begins[a] + block : begins[a] + block + count]
+            for w in range(count):
+                twice[w] |= lacks[w] & ~held[w]
+                lacks[w] |= ~held[w]
+
+
+@inner_loop
+def _list_open(sets: Sets, begins: Ints, asked: int, block: int, count: int, room: Room) -> int:
+    """List the records that lack no value for sure but that of the secret; return how many."""
+    open_, place = room.open, room.record
+    if asked >= 0 and sets.outside[asked] == 0:
+        held = sets.words[begins[asked] + block : begins[asked] + block + count]
+        for w in range(count):
+            open_[w] = ~(room.twice[w] | (room.lacks[w] & held[w]))
+    else:
+        for w in range(count):
+            open_[w] = ~(room.twice[w] | room.lacks[w])
+    some = 0
+    for w in range(count):  # without a branch that would be foretold wrongly every time
+        room.some[some] = w
+        some += open_[w] != np.uint64(0)
+    found = 0
+    for i in range(some):
+        w = room.some[i]
+        left = open_[w]
+        while left != np.uint64(0):
+            place[found] = ((block + w) << 6) + trailing_zeros(left)
+            found += 1
+            left &= left - np.uint64(1)
+    return found
+
+
+@inner_loop
+def _multiply(
+    sets: Sets, attribute: int, begin: int, record: Ints, weight: Reals, count: int
+) -> None:
+    """Multiply the weights of so many records by whether they hold the value of an attribute."""
+    inside, outside = sets.inside[attribute], sets.outside[attribute]
+    if outside == 0:  # all that are listed hold it
+        for i in range(count):
+            weight[i] *= inside
+        return
+    held = sets.words[begin:]
+    for i in range(count):
+        row = np.uint64(record[i])  # without a sign, no place is counted from the end
+        is_held = (held[row >> np.uint64(6)] >> (row & np.uint64(63))) & np.uint64(1)
+        weight[i] *= inside if is_held else outside
+
+
 @loop
 def weigh_records(
-    sets: Sets, begins: Ints, asked: Ints, ratios: Reals, sums: Ints, out: Reals, total: Reals
+    first: int,
+    last: int,
+    people: Ints,
+    sets: Sets,
+    begins: Ints,
+    asked: Ints,
+    room: Room,
+    sums: Ints,
+    out: Reals,
+    total: Reals,
 ) -> None:
-    """Add up, for one person and every secret, the weights of the records: those that hold a value
-    in `out`, from `sums[s]` on, and all in `total`.
+    """Add up, for some of the people and every secret, the weights of the records: those that hold
+    a value in `out`, from `sums[s]` on, and all in `total`; both have a line for everybody.
 
-    The bits of what the person has of the known attributes begin at `begins`; `asked[s]` is the one
-    among these that is not known if s is the secret, -1 if s is none of them. `ratios` has room for
-    twice the known attributes.
+    The bits of what a person has of the known attributes begin at `begins[i]`; `asked[s]` is the
+    one among these that is not known if s is the secret, -1 if s is none of them. Records are
+    weighed block by block, which caches keep, and attribute by attribute, so that no product waits
+    for the one before: of all before the secret, times that of all after it.
     """
-    one, zero = np.uint64(1), np.uint64(0)
-    rows, known = len(sets.norm), len(begins)
-    for w in range((rows + 63) >> 6):
-        last = min(rows - (w << 6), 64)
-        # whoever lacks two values for sure is ruled out, whichever of them is the secret
-        lacks, twice = zero, zero
-        for a in range(known):
-            if sets.outside[a] == 0:
-                lack = ~sets.words[begins[a] + w]
-                twice |= lacks & lack
-                lacks |= lack
-        open_ = ~twice
-        if last < 64:
-            open_ &= (one << np.uint64(last)) - one
-        while open_ != zero:
-            place = trailing_zeros(open_)
-            open_ &= open_ - one
-            row, bit = (w << 6) + place, np.uint64(place)
-            if (lacks >> bit) & one:
-                # nothing but the value that it lacks can be the secret
-                a = 0
-                while sets.outside[a] != 0 or (sets.words[begins[a] + w] >> bit) & one:
-                    a += 1
-                before, after = sets.norm[row], 1.0
-                for other in range(a):
-                    before *= _factor(sets, other, begins[other] + w, bit)
-                for other in range(known - 1, a, -1):
-                    after *= _factor(sets, other, begins[other] + w, bit)
-                for s in range(len(asked)):
-                    if asked[s] == a:
-                        _add(sets, s, row, before * after, sums[s], out, total)
-                continue
-            # products of all before an attribute, and then of all after it
-            product = sets.norm[row]
-            for a in range(known):
-                ratios[a] = product
-                ratios[known + a] = _factor(sets, a, begins[a] + w, bit)
-                product *= ratios[known + a]
-            after = 1.0
-            for a in range(known - 1, -1, -1):
-                ratios[a] *= after
-                after *= ratios[known + a]
+    record, weight, after = room.record, room.weight, room.after
+    width, known = (len(sets.norm) + 63) >> 6, begins.shape[1]
+    for block in range(0, width, len(room.lacks)):
+        words = min(len(room.lacks), width - block)
+        for i in range(first, last):
+            own = begins[i]
+            _mark_lacking(sets, own, block, words, room)
             for s in range(len(asked)):
-                weight = product * sets.more[s, row] if asked[s] < 0 else ratios[asked[s]]
-                _add(sets, s, row, weight, sums[s], out, total)
-
-
-@numba.njit(inline="always")
-def _factor(sets: Sets, attribute: int, word: int, bit: np.uint64) -> float:
-    """Return what a record weighs by whether it holds the value whose bits are in the word."""
-    held = (sets.words[word] >> bit) & np.uint64(1)
-    weight: float = sets.inside[attribute] if held else sets.outside[attribute]
-    return weight
-
-
-@numba.njit(inline="always")
-def _add(sets: Sets, s: int, row: int, weight: float, begin: int, out: Reals, total: Reals) -> None:
-    """Add the weight of a record to the values of secret s that it holds, and to all of it."""
-    if weight > 0:
-        total[s] += weight
-        first = sets.first[s] + row * sets.eta[s]
-        for place in range(first, first + sets.eta[s]):
-            out[begin + sets.members[place]] += weight
+                line, whole = out[people[i], sums[s] : sums[s + 1]], total[people[i], s]
+                count = _list_open(sets, own, asked[s], block, words, room)
+                for at in range(count):
+                    weight[at] = sets.norm[record[at]]
+                    after[at] = 1.0
+                for a in range(known if asked[s] < 0 else asked[s]):
+                    _multiply(sets, a, own[a], record, weight, count)
+                for a in range(known - 1, asked[s] if asked[s] >= 0 else known - 1, -1):
+                    _multiply(sets, a, own[a], record, after, count)
+                eta = sets.eta[s]
+                members = sets.members[sets.first[s] :]
+                for at in range(count):
+                    own_weight = weight[at] * after[at]
+                    if asked[s] < 0:
+                        own_weight = weight[at] * sets.more[s, record[at]]
+                    if own_weight > 0:
+                        whole += own_weight
+                        begin = record[at] * eta
+                        for place in range(begin, begin + eta):
+                            line[members[place]] += own_weight
+                total[people[i], s] = whole

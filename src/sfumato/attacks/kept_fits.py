@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -13,11 +13,15 @@ from sfumato.attacks.fits import Fits
 Ints = npt.NDArray[np.int64]
 
 MOST_KEPT: Final = 1 << 23  # fits, of 16 bytes each
+_MOST_AGAIN: Final = 1 << 20  # of people who are asked about again, with all orders and sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptFits:
     """The fits of some people: `people` are rows, ascending, `kind` whose of the fits each has.
+
+    Attacks ask about the same rows one after the other, and put their fits into the same order: so
+    those stay, as far as they are few.
 
     >>> fits = Fits(np.array([0, 1, 1]), np.array([5]), np.array([2.0]))
     >>> kept = KeptFits(np.array([3, 8, 9]), np.array([0, 1, 0]), fits)
@@ -28,6 +32,7 @@ class KeptFits:
     people: Ints
     kind: Ints
     fits: Fits
+    _again: dict[bytes, Fits] = field(default_factory=dict)
 
     def has(self, rows: Ints) -> bool:
         """Return whether the fits of all of these rows are kept."""
@@ -36,4 +41,11 @@ class KeptFits:
 
     def of(self, rows: Ints) -> Fits:
         """Return the fits of these rows, in their order."""
-        return self.fits.of(self.kind[np.searchsorted(self.people, rows)])
+        key = rows.tobytes()
+        found = self._again.get(key)
+        if found is None:
+            found = self.fits.of(self.kind[np.searchsorted(self.people, rows)])
+            held = sum(len(each.group) for each in list(self._again.values()))
+            if held + len(found.group) <= _MOST_AGAIN:
+                self._again[key] = found
+        return found

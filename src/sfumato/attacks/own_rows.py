@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sfumato.attacks.adversary import Adversary
 from sfumato.attacks.axis import Axis, Published
+from sfumato.attacks.controls import GIVEN
 from sfumato.attacks.fit_kernels import take_largest
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING, Reach
@@ -23,7 +24,7 @@ from sfumato.attacks.targets import draw
 from sfumato.randomness import random_shares
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
-from sfumato.schema.distinct import DistinctColumns, count_codes
+from sfumato.schema.distinct import Distinct, DistinctColumns, count_codes
 from sfumato.table.groups import sorted_rows, spread
 
 Ints = npt.NDArray[np.int64]
@@ -63,9 +64,9 @@ class Column:
         weight[weight == 0] = np.nan
         return np.asarray((total / weight)[self.cells])
 
-    def covers(self, rows: Ints, people: Ints) -> Bools:
-        """Return for pairs of a row and a person whether the row's cell covers their value."""
-        cell, rank = self.cells[rows], self.people[people]
+    def covers(self, rows: Ints, people: Ints, pair: Ints) -> Bools:
+        """Return for each row whether its cell covers the value of its person: `people[pair]`."""
+        cell, rank = self.cells[rows], self.people[people][pair]
         start = np.searchsorted(self.reach.cell, np.arange(self.reach.count + 1))
         # most cells are one stretch; of others, all stretches are looked at
         first = np.minimum(start[:-1], max(len(self.reach.cell) - 1, 0))
@@ -73,13 +74,16 @@ class Column:
         low = np.where(some, self.reach.low[first] if some.any() else 0, 1)
         high = np.where(some, self.reach.high[first] if some.any() else 0, 0)
         found = (low[cell] <= rank) & (rank <= high[cell])
-        more = np.flatnonzero((np.diff(start) > 1)[cell])
-        of, place = spread(start[cell[more]], start[cell[more] + 1])
-        of = more[of]
-        inside = (self.reach.low[place] <= rank[of]) & (rank[of] <= self.reach.high[place])
-        found[of[inside]] = True
+        several = np.diff(start) > 1
+        if several.any():
+            more = np.flatnonzero(several[cell])
+            of, place = spread(start[cell[more]], start[cell[more] + 1])
+            of = more[of]
+            inside = (self.reach.low[place] <= rank[of]) & (rank[of] <= self.reach.high[place])
+            found[of[inside]] = True
         missing = rank == MISSING
-        found[missing] = self.reach.nulls[cell[missing]]
+        if missing.any():
+            found[missing] = self.reach.nulls[cell[missing]]
         return np.asarray(found)
 
 
@@ -92,7 +96,7 @@ class OwnRows:
     person: Ints
     group: Ints
     rng: np.random.Generator
-    _published: Mapping[str, DistinctColumns]
+    _adversary: Adversary
     _given: DistinctColumns
     _columns: dict[tuple[str, str], Column] = field(default_factory=dict)
 
@@ -114,7 +118,7 @@ class OwnRows:
         found = own >= 0
         return cls(
             *(adversary.release, original, people[found], own[found], rng),
-            *(adversary.columns, given),
+            *(adversary, given),
         )
 
     def groups(self, table: str) -> Ints:
@@ -129,20 +133,29 @@ class OwnRows:
     def column(self, table: str, name: str) -> Column:
         """Return a column of a table; its name is one of the original's."""
         if (table, name) not in self._columns:
-            content, manifest = self.release.tables[table], self.release.manifest
-            cells, values = self._published[table][name], self._given[name]
-            published = Published(
-                manifest.attribute(name), self.release.hierarchies.get(name), cells.values
-            )
-            axis = Axis([published], [values.values])
+            content = self.release.tables[table]
+            cells = self._adversary.columns[table][name]
+            reach, people = self._on_axis(name, cells)
             buckets = None
             if name + RESERVED_SUFFIX in content.column_names:
                 ids = content[name + RESERVED_SUFFIX].combine_chunks().fill_null(0)
                 buckets = np.asarray(ids.to_numpy(zero_copy_only=False), np.int64) - 1
-            self._columns[table, name] = Column(
-                cells.codes, axis.reaches[0], ByCode(axis.ranks[0], values.codes), buckets
-            )
+            self._columns[table, name] = Column(cells.codes, reach, people, buckets)
         return self._columns[table, name]
+
+    def _on_axis(self, name: str, cells: Distinct) -> tuple[Reach, ByCode]:
+        """Return what the cells of an attribute reach, and people's ranks.
+
+        As the adversary has them of what is known of people, where the axis is the same: of values
+        of the original alone, in the order in which both read them.
+        """
+        eyes, plain = self._adversary, not pa.types.is_dictionary(self.original[name].type)
+        if name in eyes.known and eyes.controls_are != GIVEN and plain:
+            return eyes.side.reaches[name], eyes.side.people[name]
+        manifest, values = self.release.manifest, self._given[name]
+        hierarchy = self.release.hierarchies.get(name)
+        axis = Axis([Published(manifest.attribute(name), hierarchy, cells.values)], [values.values])
+        return axis.reaches[0], ByCode(axis.ranks[0], values.codes)
 
     def rows(self, table: str, names: Iterable[str]) -> Ints:
         """Return a row of each person's group that fits most of the named attributes, drawn among
@@ -166,7 +179,7 @@ class OwnRows:
         score = random_shares(self.rng, len(pair))
         for name in names:
             column = self.column(table, name)
-            told = column.covers(row, self.person[pair])
+            told = column.covers(row, self.person, pair)
             if column.buckets is not None:
                 told &= column.buckets[row] < 0
             score += told

@@ -6,20 +6,18 @@ known of the person but the secret itself.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.answers.set_axes import Axis
-from sfumato.attacks.joint_bayes_kernels import Sets, weigh_records
+from sfumato.attacks.joint_bayes_kernels import Room, Sets, weigh_records
 from sfumato.attacks.set_adversary import SetAdversary
 from sfumato.attacks.set_kernels import mark_members, norm_sets
 from sfumato.attacks.set_tables import SetTables
-from sfumato.attacks.set_weights import factors
+from sfumato.attacks.set_weights import factors, in_shares
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -31,7 +29,7 @@ _SLOWER = 4
 # All records weigh about 1 each on average. Where the person's own cannot weigh more than this
 # share of all, it tells nothing.
 LEAST_SHARE: Final = 0.01
-_AT_A_TIME = 32  # people
+_WORDS = 1 << 7  # of bits of records, at a time
 
 
 def most_people(eyes: SetAdversary) -> int:
@@ -54,19 +52,10 @@ def told_by_records(
     if len(looked_at):
         sets, begins = _sets(eyes, rows[looked_at], secrets, tables)
 
-        def do(places: range) -> None:
-            room = np.empty(2 * len(known))
-            for place in places:
-                person = looked_at[place]
-                weigh_records(sets, begins[place], asked, room, sums, out[person], total[person])
+        def do(first: int, last: int) -> None:
+            weigh_records(*(first, last, looked_at, sets, begins, asked, _room(), sums, out, total))
 
-        # some people at a time: to hand over one takes as long as to look at the records
-        shares = [
-            range(len(looked_at))[at : at + _AT_A_TIME]
-            for at in range(0, len(looked_at), _AT_A_TIME)
-        ]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(do, shares))
+        in_shares(len(looked_at), do)
     found = {}
     for place, name in enumerate(secrets):
         inside, outside = factors(eyes.axes[name])
@@ -119,6 +108,14 @@ def _sets(
         *(weights[:, 0].copy(), weights[:, 1].copy(), norm, more),
     )
     return sets, begins
+
+
+def _room() -> Room:
+    """Return room for the records of some words."""
+    lacks, twice, open_ = np.empty((3, _WORDS), np.uint64)
+    some, record = np.empty(_WORDS, np.int64), np.empty(_WORDS << 6, np.int64)
+    weight, after = np.empty((2, _WORDS << 6))
+    return Room(lacks, twice, open_, some, record, weight, after)
 
 
 def _norms(axis: Axis, tables: SetTables) -> Reals:

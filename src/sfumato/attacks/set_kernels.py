@@ -58,9 +58,10 @@ class Weights(NamedTuple):
 
 class Heaviest(NamedTuple):
     """Room for the records that weigh anything, ascending, and for their weights; and for the bits
-    of records that are not ruled out."""
+    of records that are not ruled out, and which words have any."""
 
     open: Words
+    some: Ints
     record: Ints
     weight: Reals
 
@@ -82,8 +83,13 @@ def weigh(person: int, weights: Weights, block: int, out: Heaviest) -> int:
         held = words[begin : begin + len(open_)]
         for w in range(len(open_)):
             open_[w] &= held[w]
+    some = 0
+    for w in range(len(open_)):  # without a branch, which would be foretold wrongly
+        out.some[some] = w
+        some += open_[w] != 0
     found = 0
-    for w in range(len(open_)):
+    for i in range(some):
+        w = out.some[i]
         left = open_[w]
         while left != 0:
             out.record[found] = block + (w << 6) + trailing_zeros(left)

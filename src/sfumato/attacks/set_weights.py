@@ -70,8 +70,9 @@ class Held:
 
 def room() -> Heaviest:
     """Return room for the weights of as many records as are weighed at a time."""
-    open_ = np.empty((BLOCK + 63) >> 6, np.uint64)
-    return Heaviest(open_, np.empty(BLOCK, np.int64), np.empty(BLOCK, np.float64))
+    words = (BLOCK + 63) >> 6
+    bits, some = np.empty(words, np.uint64), np.empty(words, np.int64)
+    return Heaviest(bits, some, np.empty(BLOCK, np.int64), np.empty(BLOCK, np.float64))
 
 
 def in_shares(count: int, do: Callable[[int, int], None]) -> None:

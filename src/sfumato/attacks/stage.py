@@ -17,7 +17,7 @@ from sfumato.attacks.view import Block, Held, View, summed
 from sfumato.errors import ParameterError
 from sfumato.predicates.expression import unknown_column
 from sfumato.schema.distinct import Distinct, count_codes, distinct
-from sfumato.table.groups import spread
+from sfumato.table.groups import spread, starts_of
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -164,7 +164,7 @@ class Secret:
                 values = np.where(own == MISSING, len(ranks), np.searchsorted(ranks, own))
                 truth = ByCode(values, columns[place].codes)
             entries = _values(side.view.held[name], axis.reaches[place], ranks)
-            start = np.searchsorted(entries[0], np.arange(side.view.groups + 1))
+            start = starts_of(entries[0], side.view.groups)
             found.append(Candidates(start, *entries[1:], truth))
         return cls(name, [texts[rank] for rank in ranks.tolist()], cells[0].entry.dtype, found)
 

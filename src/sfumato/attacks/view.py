@@ -25,7 +25,7 @@ from sfumato.release.transitions import is_randomised
 from sfumato.schema.attribute import RESERVED_SUFFIX, Role
 from sfumato.schema.chunks import one_array
 from sfumato.schema.distinct import DistinctColumns, distinct
-from sfumato.table.groups import packed, spread
+from sfumato.table.groups import packed, spread, starts_of
 from sfumato.table.sorting import sorted_by
 
 Ints = npt.NDArray[np.int64]
@@ -288,7 +288,7 @@ def _through(group: Ints, bucket: Ints, cell: Codes) -> Held:
     groups, buckets, rows = paired(group, bucket)
     of, cells, count = paired(bucket, cell)
     sizes = np.bincount(bucket)
-    start = np.searchsorted(of, np.arange(len(sizes) + 1))
+    start = starts_of(of, len(sizes))
     pair, place = spread(start[buckets], start[buckets + 1])
     weight = rows[pair] * count[place] / sizes[buckets[pair]]
     return Held(*summed(groups[pair], cells[place], weight))

@@ -221,6 +221,15 @@ def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return of, np.arange(len(of)) - start[of] + first[of]
 
 
+def starts_of(groups: Ints, count: int) -> Ints:
+    """Return where each group, 0 to count - 1, begins among ascending ones, and then their end.
+
+    >>> starts_of(np.array([0, 0, 2]), 3).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.append(0, np.cumsum(np.bincount(groups, minlength=count)))
+
+
 def _read_only(array: Ints) -> Ints:
     array.flags.writeable = False
     return array
