@@ -96,6 +96,7 @@ wheel: $(BIN)/python
 bench: $(VENV)/.installed $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
 	$(BIN)/python -m benchmarks.side_by_side $(BENCH)
+	$(BIN)/python -m benchmarks.start_up $(filter --quick,$(BENCH))
 
 # Ratios against the last committed ones; fails where one has grown.
 bench-check: $(VENV)/.installed $(PEERS)/.installed

@@ -198,7 +198,7 @@ def misses(results: dict[str, Any]) -> list[str]:
     for each in results["runs"]:
         if "failed" in each:
             found.append(f"{_where(each)}: failed")
-        elif _has_bars(each):
+        elif has_bars(each):
             found += _exceeded(each)
     for case, reached in results["growth"].items():
         if reached > GROWTH_LIMITS[case]:
@@ -208,11 +208,12 @@ def misses(results: dict[str, Any]) -> list[str]:
 
 def elsewhere(results: dict[str, Any]) -> list[str]:
     """Return what the bars are exceeded by on tables for which they were not set."""
-    runs = [each for each in results["runs"] if "failed" not in each and not _has_bars(each)]
+    runs = [each for each in results["runs"] if "failed" not in each and not has_bars(each)]
     return [line for each in runs for line in _exceeded(each)]
 
 
-def _has_bars(run: Run) -> bool:
+def has_bars(run: Run) -> bool:
+    """Return whether the bars were set for a run's table."""
     return bool(run["table"] == tables.SYNTHETIC and run["rows"] >= BAR_ROWS)
 
 
