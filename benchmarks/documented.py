@@ -29,11 +29,19 @@ def machine(results: Results, begun: Results) -> str:
     """Return where and when the results come from."""
     facts = results["machine"]
     libraries = ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
+    modules = {
+        source: sorted(
+            {_called(each["case"]) for each in results["runs"] if each["source"] == source}
+        )
+        for source in dict.fromkeys(each["source"] for each in results["runs"])
+    }
+    main, *later = modules
+    ran = main + "".join(f" ({', '.join(modules[each])}: {each})" for each in later)
     return (
         f"{facts['cores']} cores ({facts['processor']}), {facts['memory_gib']} GiB, "
         f"{facts['system']}, Python {facts['python']}, {libraries}. Side by side: "
         f"{results['created']}, load {results['load'][0]} before and {results['load'][1]} after, "
-        f"modules {results['source']}; start-up: {begun['created']}, load {begun['load'][0]} and "
+        f"modules {ran}; start-up: {begun['created']}, load {begun['load'][0]} and "
         f"{begun['load'][1]}, modules {begun['source']}.\n"
     )
 

@@ -1,12 +1,13 @@
 """Ours, peers and naive versions side by side, from file to release: part of `make bench`.
 
-    python -m benchmarks.side_by_side [--quick] [--rows N ...] [--check] [--show]
+    python -m benchmarks.side_by_side [--quick] [--rows N ...] [--keep] [--check] [--show]
 
 All runs are children of this process, one at a time and in turn (every method, every peer; then
 the next round), so that whatever else the machine does falls on all alike. Ratios count: to the
 floor (reading the same file and writing the tables of the release with Polars, three times right
 after the run), to the naive version of the same paper, to peers. `--check` compares ratios with
-the committed ones and fails where one grew.
+the committed ones and fails where one grew. `--keep` leaves the committed runs of other cases and
+tables as they are; each run says which modules it was of.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def run(
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """Return all results on the wanted tables, each a name and a number of rows (None: all)."""
-    before = load_average()
-    found = []
+    before, source = load_average(), source_digest()
+    found: list[Run] = []
     with tempfile.TemporaryDirectory() as folder:
         written = [
             tables.write(name, rows, Path(folder) / f"{name}-{rows}") for name, rows in wanted
@@ -80,8 +81,7 @@ def run(
         "created": datetime.now(UTC).date().isoformat(),
         "machine": machine_facts(),
         "load": [before, load_average()],
-        "source": source_digest(),
-        "runs": found,
+        "runs": [each | {"source": source} for each in found],
         "growth": growth(found),
     }
 
@@ -169,6 +169,18 @@ def _judges(run: Run) -> dict[str, float | None]:
     """Return the processor seconds of every judge of a run, all attacks together and each alone."""
     alone = run.get("attack_processor_seconds", {})
     return run.get("judge_processor_seconds", {}) | {f"attack {k}": v for k, v in alone.items()}
+
+
+def kept(results: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """Return the results with the earlier runs that they have no others in the place of."""
+
+    def place(run: Run) -> tuple[Any, ...]:
+        return run["table"], run["rows"], run["case"]
+
+    now = {place(each): each for each in results["runs"]}
+    runs = [now.pop(place(each), each) for each in earlier["runs"]]
+    runs += now.values()
+    return results | {"runs": runs, "growth": growth(runs)}
 
 
 def growth(runs: Sequence[Run]) -> dict[str, float]:
@@ -338,6 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-judges", action="store_true", help="no audits, attacks, queries")
     parser.add_argument("--check", action="store_true", help="compare with the committed ratios")
     parser.add_argument("--show", action="store_true", help="print the committed results again")
+    parser.add_argument("--keep", action="store_true", help="keep the committed runs of others")
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     options = parser.parse_args(arguments)
     notes, console = Console(stderr=True), Console(width=WIDTH)
@@ -358,6 +371,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         judges=not options.no_judges,
         say=notes.print,
     )
+    if options.keep:
+        results = kept(results, json.loads(RESULTS.read_text(encoding="utf-8")))
     show(results, console)
     if options.check:
         grown = regressions(results, json.loads(RESULTS.read_text(encoding="utf-8")))

@@ -119,3 +119,14 @@ def test_another_c_library_is_left_as_it_is(monkeypatch, load):
 def test_settling_in_twice_is_as_good_as_once():
     prepare = "from sfumato.housekeeping import settle_in\nsettle_in()\nsettle_in()"
     assert faults(prepare) < faults("")
+
+
+def test_what_is_left_is_not_looked_through_as_the_process_ends():
+    script = """
+import atexit, gc
+atexit.register(lambda: print(gc.get_freeze_count()))  # called after those that come later
+from sfumato.housekeeping import settle_in
+settle_in()
+"""
+    said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    assert int(said.stdout) > 1_000

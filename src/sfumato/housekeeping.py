@@ -6,6 +6,7 @@ library decides for their own process, and a server must not keep what a large t
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import gc
 import os
@@ -36,6 +37,8 @@ def settle_in() -> None:
     """Prepare a process for one piece of work; to be called before anything large is imported."""
     _settled.set()
     gc.set_threshold(_NEW_OBJECTS, 20, 20)
+    # as a process ends, Python looks through all of them once more: a quarter of a short command
+    atexit.register(gc.freeze)
     _keep_freed_memory()
 
 

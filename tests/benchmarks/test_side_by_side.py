@@ -83,6 +83,18 @@ def test_growth_ratios_and_regressions():
     ]
 
 
+def test_runs_of_others_are_kept_where_they_were():
+    def entry(case, rows, seconds):
+        found = {"case": case, "table": tables.SYNTHETIC, "rows": rows, "source": f"{seconds}"}
+        return found | {"processor_seconds": seconds}
+
+    earlier = {"runs": [entry("arp", 10, 1.0), entry("lgb", 10, 2.0), entry("arp", 1000, 3.0)]}
+    now = {"runs": [entry("arp", 1000, 100.0), entry("lgb", 1000, 7.0)]}
+    found = side_by_side.kept(now, earlier)
+    assert [each["processor_seconds"] for each in found["runs"]] == [1.0, 2.0, 100.0, 7.0]
+    assert found["growth"]["arp"] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize(
     ("seconds", "processor", "said"),
     [(5.1, 4.0, "5.1 floors of seconds"), (4.0, 6.0, "6.0 floors of processor")],

@@ -17,7 +17,14 @@ from sfumato.errors import Infeasible
 from sfumato.randomness import Randomness, repeatable
 from sfumato.rows.axes import axes_of
 from sfumato.rows.top_down import top_down
-from sfumato.rows.top_down_kernel import Scales, halve, halve_all, new_sides, scales_of
+from sfumato.rows.top_down_kernel import (
+    Scales,
+    _distances,
+    halve,
+    halve_all,
+    new_sides,
+    scales_of,
+)
 from sfumato.rows.working import WorkingRows
 from sfumato.schema import Attribute, Hierarchy, Role, Schema
 from sfumato.table import Groups, Table, encode
@@ -296,3 +303,14 @@ def test_halving_all_is_halving_again_and_again(sample, k):
         return finish(start, middle) | finish(middle, end)
 
     assert partition(rows.groups()) == finish(0, table.rows)
+
+
+def test_distances_of_many_rows_are_those_of_each():
+    rng = np.random.default_rng(1)
+    work, scales = working(numbers(a=rng.integers(0, 90, 9_000), b=rng.integers(0, 5, 9_000)))
+    found, alone = np.empty(8_990), np.empty(1)
+    _distances(work.matrix, 10, 9_000, 700, scales, found)
+    for row in (10, 700, 4_105, 4_106, 8_201, 8_202, 8_999):  # blocks begin and end between them
+        _distances(work.matrix, row, row + 1, 700, scales, alone)
+        assert found[row - 10] == alone[0]
+    assert found[690] == 0 and found.max() > 1

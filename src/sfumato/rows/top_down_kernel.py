@@ -25,6 +25,8 @@ _SEED_ROUNDS = 3
 # A side gets at least this share of the rows, so that the depth stays logarithmic.
 _SMALLEST_SHARE = 1 / 32
 _LEAD_CLASSES = 256
+_BLOCK = 1 << 12  # rows that stay in the cache
+_FETCHED = 1 << 6
 
 
 class Scales(NamedTuple):
@@ -130,8 +132,18 @@ def _span_loss(
 @numba.njit(cache=True, nogil=True)
 def _distances(work: Codes, start: int, end: int, row: int, scales: Scales, found: Reals) -> None:
     """Write for each row what it would lose (a row) in a group of just it and the given one."""
+    for first in range(start, end, _BLOCK):
+        last = min(first + _BLOCK, end)
+        _block_distances(work, first, last, row, scales, found[first - start : last - start])
+
+
+@numba.njit(cache=True, nogil=True)
+def _block_distances(
+    work: Codes, start: int, end: int, row: int, scales: Scales, found: Reals
+) -> None:
+    """Do what `_distances` does for rows that stay in the cache, attribute by attribute."""
     loss, parent, last = scales.loss, scales.parent, scales.last
-    found[: end - start] = 0.0
+    found[:] = 0.0
     for axis in range(len(scales.kind)):
         kind, null, first = scales.kind[axis], scales.null[axis], scales.start[axis]
         own = work[row, axis]
@@ -267,20 +279,28 @@ def _deal(
     for s in range(2):
         _start(work, seeds[s], s, scales, sides)
         side[seeds[s]] = s
-    for j in _clearest_first(lead):
-        i = start + j
-        if i in seeds:
-            continue
-        growth0, fits0 = _growth(work, i, 0, scales, sides, False)
-        growth1, fits1 = _growth(work, i, 1, scales, sides, False)
-        # what the loss of all rows of the side would grow by, the newcomer's own included
-        cost0 = losses[0] + (counts[0] + 1) * growth0
-        cost1 = losses[1] + (counts[1] + 1) * growth1
-        chosen = 1 if cost1 < cost0 or (cost1 == cost0 and counts[1] < counts[0]) else 0
-        if not (fits1 if chosen == 1 else fits0):
-            losses[chosen] += _growth(work, i, chosen, scales, sides, True)[0]
-        side[i] = chosen
-        counts[chosen] += 1
+    order, axes = _clearest_first(lead), len(scales.kind)
+    # rows are fetched many at a time: each would be waited for
+    near = np.empty((_FETCHED, axes), np.int32)
+    for first in range(0, len(order), _FETCHED):
+        fetched = min(_FETCHED, len(order) - first)
+        for j in range(fetched):
+            for axis in range(axes):
+                near[j, axis] = work[start + order[first + j], axis]
+        for j in range(fetched):
+            i = start + order[first + j]
+            if i in seeds:
+                continue
+            growth0, fits0 = _growth(near, j, 0, scales, sides, False)
+            growth1, fits1 = _growth(near, j, 1, scales, sides, False)
+            # what the loss of all rows of the side would grow by, the newcomer's own included
+            cost0 = losses[0] + (counts[0] + 1) * growth0
+            cost1 = losses[1] + (counts[1] + 1) * growth1
+            chosen = 1 if cost1 < cost0 or (cost1 == cost0 and counts[1] < counts[0]) else 0
+            if not (fits1 if chosen == 1 else fits0):
+                losses[chosen] += _growth(near, j, chosen, scales, sides, True)[0]
+            side[i] = chosen
+            counts[chosen] += 1
     better = 0 if losses[0] < losses[1] else 1
     for i in range(start, end):  # who fits into the side that loses less is better off there
         if side[i] == better or i in seeds:
@@ -315,9 +335,14 @@ def _top_up(
             rows[count] = i
             costs[count] = _growth(work, i, short, scales, sides, False)[0]
             count += 1
-    order = np.argsort(costs, kind="mergesort")
-    for j in range(wanted):
-        side[rows[order[j]]] = short
+    most = np.partition(costs, wanted - 1)[wanted - 1]
+    ties = wanted - np.count_nonzero(costs < most)  # the first of those that cost the most
+    for j in range(count):
+        if costs[j] < most:
+            side[rows[j]] = short
+        elif costs[j] == most and ties > 0:
+            side[rows[j]] = short
+            ties -= 1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -339,7 +364,10 @@ def halve(
     if one == two:
         return -1  # they differ by too little for a loss
     _distances(work, start, end, two, scales, far)
-    counts = _deal(work, start, end, (one, two), np.abs(near - far), scales, side, sides)
+    lead = near  # whose room serves
+    for j in range(rows):
+        lead[j] = abs(near[j] - far[j])
+    counts = _deal(work, start, end, (one, two), lead, scales, side, sides)
     smallest = max(minimum, int(rows * _SMALLEST_SHARE))
     short = 0 if counts[0] < counts[1] else 1
     if counts[short] < smallest:
