@@ -20,6 +20,7 @@ from sfumato.rows.top_down import top_down
 from sfumato.rows.top_down_kernel import (
     Scales,
     _distances,
+    _smallest,
     halve,
     halve_all,
     new_sides,
@@ -314,3 +315,13 @@ def test_distances_of_many_rows_are_those_of_each():
         _distances(work.matrix, row, row + 1, 700, scales, alone)
         assert found[row - 10] == alone[0]
     assert found[690] == 0 and found.max() > 1
+
+
+@pytest.mark.parametrize("values", [1, 2, 7, 10**6])
+def test_the_number_at_a_place_of_ascending_ones_is_found_without_sorting(values):
+    rng = np.random.default_rng(values)
+    for count in (1, 2, 3, 10, 500):
+        numbers = rng.integers(0, values, count) / 7
+        for ordered in (numbers, np.sort(numbers), np.sort(numbers)[::-1].copy()):
+            for place in {0, count // 3, count - 1}:
+                assert _smallest(ordered.copy(), place) == np.sort(numbers)[place]
