@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 from sfumato.errors import Infeasible
 from sfumato.randomness import Randomness, repeatable
 from sfumato.rows.axes import axes_of
+from sfumato.rows.scales import Scales, scales_of
 from sfumato.rows.top_down import top_down
 from sfumato.rows.top_down_kernel import (
-    Scales,
     _distances,
     _smallest,
     halve,
     halve_all,
     new_sides,
-    scales_of,
 )
 from sfumato.rows.working import WorkingRows
 from sfumato.schema import Attribute, Hierarchy, Role, Schema

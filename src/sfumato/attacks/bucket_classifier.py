@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.adversary import Adversary
+from sfumato.attacks.balance_kernels import Few, Room, balance
 from sfumato.attacks.buckets_shown import Features, Lessons
-from sfumato.attacks.definetti_kernels import Few, Room, add_sharpened, balance
+from sfumato.attacks.definetti_kernels import add_sharpened
 from sfumato.attacks.fits import Fits
 from sfumato.attacks.reach import MISSING
 from sfumato.attacks.stage import Secret

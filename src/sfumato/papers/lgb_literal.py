@@ -16,15 +16,14 @@ from sfumato.methods import LGB
 from sfumato.randomness import Randomness
 from sfumato.rows.axes import axes_of
 from sfumato.rows.mondrian_kernel import part
+from sfumato.rows.scales import Scales, scales_of
 from sfumato.rows.top_down_kernel import (
-    Scales,
     Sides,
     _distances,
     _growth,
     _some_apart,
     _start,
     new_sides,
-    scales_of,
 )
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table

@@ -9,7 +9,8 @@ import numpy as np
 from sfumato.models import KAnonymity
 from sfumato.rows.axes import axes_of
 from sfumato.rows.eligibility import refuse_infeasible
-from sfumato.rows.top_down_kernel import Sides, halve, halve_all, new_sides, scales_of
+from sfumato.rows.scales import scales_of
+from sfumato.rows.top_down_kernel import Sides, halve, halve_all, new_sides
 from sfumato.rows.working import Splitter, WorkingRows, row_order, split_all
 from sfumato.table import Column, Groups, Table
 
