@@ -172,7 +172,12 @@ def _judges(run: Run) -> dict[str, float | None]:
 
 
 def kept(results: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
-    """Return the results with the earlier runs that they have no others in the place of."""
+    """Return the earlier results, the runs that were made again in the place of theirs.
+
+    Refuses (ValueError) results of another machine: ratios are not told apart by machines.
+    """
+    if results["machine"] != earlier["machine"]:
+        raise ValueError("the committed results are of another machine; run all cases again")
 
     def place(run: Run) -> tuple[Any, ...]:
         return run["table"], run["rows"], run["case"]
@@ -180,7 +185,7 @@ def kept(results: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
     now = {place(each): each for each in results["runs"]}
     runs = [now.pop(place(each), each) for each in earlier["runs"]]
     runs += now.values()
-    return results | {"runs": runs, "growth": growth(runs)}
+    return earlier | {"runs": runs, "growth": growth(runs)}
 
 
 def growth(runs: Sequence[Run]) -> dict[str, float]:

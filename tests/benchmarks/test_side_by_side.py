@@ -90,7 +90,10 @@ def test_runs_of_others_are_kept_where_they_were():
 
     earlier = {"runs": [entry("arp", 10, 1.0), entry("lgb", 10, 2.0), entry("arp", 1000, 3.0)]}
     now = {"runs": [entry("arp", 1000, 100.0), entry("lgb", 1000, 7.0)]}
-    found = side_by_side.kept(now, earlier)
+    with pytest.raises(ValueError, match="of another machine"):
+        side_by_side.kept(now | {"machine": {"cores": 2}}, earlier | {"machine": {"cores": 4}})
+    same = {"machine": {"cores": 2}}
+    found = side_by_side.kept(now | same, earlier | same)
     assert [each["processor_seconds"] for each in found["runs"]] == [1.0, 2.0, 100.0, 7.0]
     assert found["growth"]["arp"] == pytest.approx(1.0)
 

@@ -13,7 +13,7 @@ from sfumato.attacks.fits import Fits
 Ints = npt.NDArray[np.int64]
 
 MOST_KEPT: Final = 1 << 23  # fits, of 16 bytes each
-_MOST_AGAIN: Final = 1 << 20  # of people who are asked about again, with all orders and sums
+_MOST_AGAIN: Final = 1 << 20  # people asked about again and their fits, with orders and sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class KeptFits:
         found = self._again.get(key)
         if found is None:
             found = self.fits.of(self.kind[np.searchsorted(self.people, rows)])
-            held = sum(len(each.group) for each in list(self._again.values()))
-            if held + len(found.group) <= _MOST_AGAIN:
+            all_of_them = [found, *self._again.values()]
+            if sum(len(each.group) + each.people for each in all_of_them) <= _MOST_AGAIN:
                 self._again[key] = found
         return found
