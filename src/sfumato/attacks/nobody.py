@@ -18,7 +18,7 @@ from sfumato.attacks.glimpse import Eyes
 from sfumato.attacks.outcome import Outcome, Rate
 from sfumato.attacks.reach import MISSING, NO_POINT, Reach, covered_by, points
 from sfumato.attacks.view import Block
-from sfumato.table.groups import packed, spread
+from sfumato.table.groups import packed, spread, starts_of
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -100,7 +100,7 @@ class _Ordered:
             np.searchsorted(ranks[order], reach.low),
             np.searchsorted(ranks[order], reach.high, "right"),
         )
-        start = np.searchsorted(reach.cell, np.arange(reach.count + 1))
+        start = starts_of(reach.cell, reach.count)
         return cls(order, start, *ends, int((ranks == MISSING).sum()), reach.nulls)
 
     def count(self, cell: int) -> int:

@@ -25,7 +25,7 @@ from sfumato.randomness import random_shares
 from sfumato.release import Release
 from sfumato.schema.attribute import RESERVED_SUFFIX
 from sfumato.schema.distinct import Distinct, DistinctColumns, count_codes
-from sfumato.table.groups import sorted_rows, spread
+from sfumato.table.groups import sorted_rows, spread, starts_of
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -67,7 +67,7 @@ class Column:
     def covers(self, rows: Ints, people: Ints, pair: Ints) -> Bools:
         """Return for each row whether its cell covers the value of its person: `people[pair]`."""
         cell, rank = self.cells[rows], self.people[people][pair]
-        start = np.searchsorted(self.reach.cell, np.arange(self.reach.count + 1))
+        start = starts_of(self.reach.cell, self.reach.count)
         # most cells are one stretch; of others, all stretches are looked at
         first = np.minimum(start[:-1], max(len(self.reach.cell) - 1, 0))
         some = np.diff(start) > 0

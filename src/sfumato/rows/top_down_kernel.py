@@ -26,7 +26,7 @@ _SEED_ROUNDS = 3
 _SMALLEST_SHARE = 1 / 32
 _LEAD_CLASSES = 256
 _BLOCK = 1 << 12  # rows that stay in the cache
-_FETCHED = 1 << 6
+_FETCHED = 1 << 6  # rows that are fetched at a time, from anywhere
 
 
 class Sides(NamedTuple):
